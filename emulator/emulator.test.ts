@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((emulator) => emulator.close()))
 })
 
-it('two tenants run at once, with tokens, records and a clock of their own', async () => {
+it('two tenants run at once, each with its own tokens, records and clock', async () => {
   const [one, other] = [await start({ tenant: 'one' }), await start({ tenant: 'two', seed: 2 })]
   const { token } = await connect(one)
   const headers = { authorization: `Bearer ${token}`, 'user-agent': 'Tests/1 (Acme)' }
@@ -85,7 +85,7 @@ it.each([
   expect(() => optionsOf(given as Record<string, string>)).toThrow(sentence)
 })
 
-it('takes the flags that the document shows', () => {
+it('accepts the flags in the document', () => {
   const lines = readFileSync('docs/emulator.md', 'utf8').match(/^bin.protime-emulator .*/gm) ?? []
   expect(lines.map((line) => optionsOf(parseFlags(line.split(' ').slice(1))))).toEqual([
     { people: 100, months: 6 },
@@ -137,7 +137,7 @@ it('writes its configuration to a new file, and never over another one', async (
   expect(readFileSync(file, 'utf8')).toBe(written)
 })
 
-it('ends where its configuration cannot be written', async () => {
+it('ends if its configuration cannot be written', async () => {
   const { path, remove } = temporaryFolder()
   onTestFinished(remove)
   const flags = ['--port', '0', '--control-port', '0', '--people', '1', '--write-config', path]

@@ -11,7 +11,7 @@ const start = async (options: EmulatorOptions = {}) => {
 
 describe('the token service', () => {
   // spec: Endpoints: POST {auth_url}/connect/token
-  it('grants the scopes that are asked for', async () => {
+  it('grants the requested scopes', async () => {
     await start()
     const { body } = await askToken(emulator, { scope: 'connector-protimeapi-people.read' })
     expect(body).toEqual({
@@ -22,7 +22,7 @@ describe('the token service', () => {
     })
   })
 
-  it('grants everything that the client has when no scope is asked for', async () => {
+  it('grants all scopes of the client if none is requested', async () => {
     await start({ clients: [{ id: 'a', secret: 'b', scopes: ['people', 'jobs.read'] }] })
     const { body } = await askToken(emulator)
     expect(body.scope).toBe('connector-protimeapi-people.read connector-protimeapi-jobs.read')
@@ -70,14 +70,14 @@ describe('the token service', () => {
     expect(await askToken(emulator, { scope })).toMatchObject({ status: 200, body: { scope } })
   })
 
-  it('tells where it is', async () => {
+  it('states its address', async () => {
     await start()
     const address = `${emulator.url}/tenants/demo`
     const answer = await fetch(`${address}/.well-known/openid-configuration`)
     expect(await answer.json()).toMatchObject({ token_endpoint: `${address}/connect/token` })
   })
 
-  it('stamps its answers with the virtual time', async () => {
+  it('puts the virtual time on its answers', async () => {
     await start({ now: '2030-02-03T04:05:06Z' })
     const { headers } = await askToken(emulator)
     expect(headers.get('date')).toMatch(/^Sun, 03 Feb 2030 04:05:0/)
@@ -139,7 +139,7 @@ describe('an access token', () => {
     expect(await client.get('/people')).toMatchObject({ status: 401 })
   })
 
-  it('expires when it is told to', async () => {
+  it('expires on demand', async () => {
     await start()
     const client = await connect(emulator)
     emulator.expireTokens()

@@ -16,7 +16,7 @@ const documented = Object.entries(documentedCollections).map(([name, facts]) => 
 describe.each(documented)('the schema of $name', ({ name, facts, schema }) => {
   const derived = schemaCollection(name, schema)
 
-  it('tells the facts that are documented', () => {
+  it('contains the documented facts', () => {
     const { softDeletes, hasGuids } = facts
     expect(derived.facts).toMatchObject({
       softDeletes,
@@ -25,12 +25,12 @@ describe.each(documented)('the schema of $name', ({ name, facts, schema }) => {
     })
   })
 
-  it('requires no filter on date where none is documented', () => {
+  it('requires no filter on date if none is documented', () => {
     const { dateField, isDateOptional = false } = derived.facts
     expect(dateField === undefined || isDateOptional).toBe(facts.dateField !== 'date')
   })
 
-  it('tells the collections that its records refer to', () => {
+  it('contains the collections that its records refer to', () => {
     expect({ ...documentedRelations, ...derived.relations }).toMatchObject(documentedRelations)
     const targets = facts.dateField ? facts.references.list : []
     expect(derived.facts.references.list).toEqual(expect.arrayContaining([...targets]))
@@ -93,14 +93,14 @@ afterAll(() => rmSync(root, { recursive: true }))
 
 const filter = "filter=date ge '2026-10-20'"
 
-describe('a collection of which only the schema is there', () => {
+describe('a collection that has only a schema', () => {
   beforeEach(async () => {
     emulator = await start({ people: 5, months: 1 })
     client = await connect(emulator)
   })
   afterEach(() => emulator.close())
 
-  it('has records like the example, of the people and the days of the tenant', () => {
+  it('has records like the example, for the people and days of the tenant', () => {
     const records = emulator.all('shift-swaps')
     const people = emulator.all('people').map(({ id }) => id)
     expect(records.length).toBeGreaterThan(20)
@@ -130,7 +130,7 @@ describe('a collection of which only the schema is there', () => {
     expect(items[0]?.person.externalReferences).toBeDefined()
   })
 
-  it('has a delta, which tells of inserts, updates, soft deletes and deletes', async () => {
+  it('has a delta, which reports inserts, updates, soft deletes and deletes', async () => {
     const { items, deltaLink = '' } = await client.walk(`/shift-swaps?delta&${filter}`)
     const [updated, marked, removed] = items.map(({ id }) => id) as [number, number, number]
     const { id: inserted } = emulator.insert('shift-swaps')

@@ -73,7 +73,7 @@ it('shows the requests', async () => {
   expect(await show('/requests')).toMatchObject([{ path: '/connect/token', status: 200 }])
 })
 
-it('answers GET / with what the document says', async () => {
+it('answers GET / as the document says', async () => {
   const answer = await fetch(`${emulator.controlUrl}/`)
   const text = (await answer.text()).replaceAll(String(emulator.controlUrl), defaultControl)
   expect(readFileSync('docs/emulator.md', 'utf8')).toContain(text)

@@ -37,7 +37,7 @@ const options: fc.Arbitrary<EmulatorOptions> = fc.record({
   plainDeltaItems: fc.boolean(),
 })
 
-it('a reader that follows the links holds what the service holds, whatever changes while it reads', async () => {
+it('a reader that follows the links gets the same as the service has, whatever changes while it reads', async () => {
   await fc.assert(
     fc.asyncProperty(options, history, async (given, rounds) => {
       const emulator = await startEmulator({ people: 2, months: 0, ...given })

@@ -15,7 +15,7 @@ async function begin(options: EmulatorOptions = {}) {
   return { client, first: await client.walk(start) }
 }
 
-it('gives the whole set as plain records first', async () => {
+it('first sends all records as plain records', async () => {
   const { first } = await begin({ pageSize: 50 })
   expect(first.items).toEqual(emulator.all('clockings'))
 })
@@ -58,7 +58,7 @@ it('reports a soft delete as an update with the status Deleted', async () => {
   expect(body.value[0]).toMatchObject({ changeType: 'InsertOrUpdate', data: { status: 'Deleted' } })
 })
 
-it('keeps a record that leaves the filter out by a Delete', async () => {
+it('reports a record that leaves the filter as a Delete', async () => {
   const { client, first } = await begin()
   const { id } = emulator.update('clockings', emulator.all('clockings').at(-1)?.['id'] as number, {
     date: '2026-09-01',
@@ -78,14 +78,14 @@ it.each([
   expect(body.value.map((item) => item.changeType)).toEqual(types)
 })
 
-it('reports changes outside the filter when it is not bound', async () => {
+it('reports changes outside of the filter if it is not bound', async () => {
   const { client, first } = await begin({ deltaFilterBound: false })
   const { id } = emulator.insert('clockings', { date: '2026-01-01' })
   const { body } = await client.get(first.deltaLink ?? '')
   expect(body.value).toMatchObject([{ data: { id } }])
 })
 
-it('pages its changes when told to', async () => {
+it('splits its changes into pages on request', async () => {
   const { client, first } = await begin({ deltaPageSize: 2 })
   for (const { id } of emulator.all('clockings').slice(0, 5)) {
     emulator.update('clockings', id as number)
@@ -94,7 +94,7 @@ it('pages its changes when told to', async () => {
   expect([items.length, pages]).toEqual([5, 3])
 })
 
-it('lists every change when it keeps a log', async () => {
+it('lists every change if it keeps a log', async () => {
   const { client, first } = await begin({ deltaLog: true })
   const id = emulator.all('clockings')[0]?.['id'] as number
   emulator.update('clockings', id)
@@ -103,7 +103,7 @@ it('lists every change when it keeps a log', async () => {
   expect(body.value.map((item) => item.changeType)).toEqual(['InsertOrUpdate', 'Delete'])
 })
 
-it('leaves out what came and went between two links, with netDelta', async () => {
+it('leaves out records that came and went between two links, with netDelta', async () => {
   const { client, first } = await begin({ netDelta: true })
   const known = emulator.all('clockings')[0]?.['id'] as number
   emulator.remove('clockings', known)
@@ -112,7 +112,7 @@ it('leaves out what came and went between two links, with netDelta', async () =>
   expect(body.value).toMatchObject([{ changeType: 'Delete', data: { id: known } }])
 })
 
-it('reports the end of all that it has reported, on a page of either phase', async () => {
+it('reports the deletion of everything that it has reported, on a page of either phase', async () => {
   emulator = await startEmulator({ people: 3, months: 0, deltaPageSize: 1, netDelta: true })
   const client = await connect(emulator)
   const loading = await client.get('/jobs?delta')
@@ -126,7 +126,7 @@ it('reports the end of all that it has reported, on a page of either phase', asy
   expect(rest.items).toMatchObject([{ changeType: 'Delete', data: { id: one } }])
 })
 
-it('reports the end of what came while the first phase was read', async () => {
+it('reports the deletion of records that came while the first phase was read', async () => {
   emulator = await startEmulator({ people: 10, months: 0, pageSize: 5, netDelta: true })
   const client = await connect(emulator)
   const { body } = await client.get('/people?delta')
@@ -138,7 +138,7 @@ it('reports the end of what came while the first phase was read', async () => {
 })
 
 // spec: Delta mode 4
-it('sends plain records when told to', async () => {
+it('sends plain records on request', async () => {
   const { client, first } = await begin({ plainDeltaItems: true })
   const updated = emulator.update('clockings', emulator.all('clockings')[0]?.['id'] as number)
   expect((await client.get(first.deltaLink ?? '')).body.value).toEqual([updated])
@@ -162,7 +162,7 @@ it('marks all groups as changed when one is saved', async () => {
   expect(items).toHaveLength(emulator.all('counter-groups').length)
 })
 
-it('puts a record with an old id back', async () => {
+it('restores a record with an old id', async () => {
   const { client, first } = await begin()
   const record = emulator.all('clockings')[3] ?? {}
   emulator.remove('clockings', record['id'] as number)
@@ -171,7 +171,7 @@ it('puts a record with an old id back', async () => {
   expect(body.value).toMatchObject([{ changeType: 'InsertOrUpdate', data: { id: record['id'] } }])
 })
 
-it('keeps the references of its start', async () => {
+it('keeps the references of its first request', async () => {
   emulator = await startEmulator({ people: 1, months: 1 })
   const client = await connect(emulator)
   const { deltaLink } = await client.walk(`${start}&externalReferences=(people,@badge-number)`)
@@ -208,13 +208,13 @@ it('ends when a second consumer starts one', async () => {
   expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 410 })
 })
 
-it('stays active where a second start is refused', async () => {
+it('stays active if a second start is refused', async () => {
   const { client, first } = await begin({ secondStart: 'conflict' })
   emulator.stealDelta('clockings')
   expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 200 })
 })
 
-it('lives 72 hours after the last request', async () => {
+it('is valid for 72 hours after the last request', async () => {
   const { client, first } = await begin()
   emulator.advance({ hours: 71 })
   const again = await connect(emulator)
@@ -228,7 +228,7 @@ it('lives 72 hours after the last request', async () => {
 
 // spec: Delta mode 2
 // spec: Limits: delta token age
-it('has tokens that live 72 hours when age counts', async () => {
+it('has tokens that are valid for 72 hours if their age counts', async () => {
   const { first } = await begin({ expiry: 'age' })
   emulator.advance({ hours: 71 })
   const { body } = await (await connect(emulator)).get(first.deltaLink ?? '')
@@ -239,13 +239,13 @@ it('has tokens that live 72 hours when age counts', async () => {
 })
 
 // spec: Errors: 410
-it('ends when told to', async () => {
+it('ends on request', async () => {
   const { client, first } = await begin()
   emulator.expireDelta('clockings')
   expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status: 410 })
 })
 
-it('is of one client', async () => {
+it('belongs to one client', async () => {
   const clients = [
     { id: 'one', secret: 'a' },
     { id: 'two', secret: 'b' },
@@ -284,7 +284,7 @@ it.each([
   expect(await client.get(path)).toMatchObject({ status: 400 })
 })
 
-it('starts by the flag alone or by its value true', async () => {
+it('starts with the flag alone or with its value true', async () => {
   const { client } = await started({ people: 1, months: 0 })
   const isDelta = async (flag: string) => {
     const { status, body } = await client.get(`/jobs?${flag}`)
@@ -315,14 +315,14 @@ it('refuses another filter than that of its start on the next page', async () =>
   expect(statuses.map(({ status }) => status)).toEqual([400, 200])
 })
 
-it('does not load again by the token of a delta link', async () => {
+it('does not start again with the token of a delta link', async () => {
   const { client } = await started({ people: 1, months: 0 })
   const { body } = await client.get('/jobs?delta')
   const token = body.deltaLink.split('?')[1]
   expect(await client.get(`/jobs?${token}`)).toMatchObject({ status: 400 })
 })
 
-it('does not give changes by the token of a page of its first phase', async () => {
+it('does not send changes for the token of a page of its first phase', async () => {
   const { client } = await started({ people: 5, months: 0, pageSize: 2 })
   const { body } = await client.get('/people?delta')
   const [, token] = body.nextLink.split(/&(?=deltaToken)/)

@@ -20,7 +20,7 @@ describe('a list', () => {
     },
   )
 
-  it('of activity definitions lies below the versions and levels that the configuration names', async () => {
+  it('of activity definitions is below the versions and levels in the configuration', async () => {
     const { emulator, client } = await started({ people: 1, months: 0 })
     expect(emulator.config()['activity_structures']).toEqual(emulator.activityStructures)
     const lists = emulator.activityStructures.map(({ structure_version_id, level }) =>
@@ -57,14 +57,14 @@ describe('a list', () => {
     expect((await client.get(body.nextLink)).body.nextLink).toBeNull()
   })
 
-  it('shows records that arrive behind the present page', async () => {
+  it('shows records that are added after the current page', async () => {
     const { emulator, client } = await started({ people: 10, months: 0, pageSize: 5 })
     const { body } = await client.get('/people')
     emulator.insert('people')
     expect((await client.walk(body.nextLink)).items).toHaveLength(6)
   })
 
-  it('gives tokens with plus signs, which are no spaces', async () => {
+  it('returns tokens with plus signs, which are not spaces', async () => {
     const { client } = await started({ people: 10, months: 0, pageSize: 5 })
     const { body } = await client.get('/people')
     expect(body.nextLink).toContain('+')
@@ -97,11 +97,11 @@ describe.each(['/people', '/people?delta'])('while %s is read page by page', (pa
     return [...first.value, ...items]
   }
 
-  it('by key, a delete behind the page changes no other page', async () => {
+  it('by key, a delete before the current page changes no other page', async () => {
     expect((await idsOf('key')).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
-  it('by offset, a delete behind the page leaves out a record that nobody touched', async () => {
+  it('by offset, a delete before the current page leaves out another record', async () => {
     expect((await idsOf('offset')).map(({ id }) => id)).toEqual([1, 2, 3, 5, 6, 7, 8])
   })
 
@@ -114,7 +114,7 @@ describe.each(['/people', '/people?delta'])('while %s is read page by page', (pa
   })
 })
 
-it('a list counts the records that its filter lets pass when it is paged by offset', async () => {
+it('a list that is paged by offset counts only records that pass its filter', async () => {
   const { emulator, client } = await started({
     people: 3,
     months: 1,

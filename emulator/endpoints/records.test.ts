@@ -20,7 +20,7 @@ describe('put', () => {
 
   describe('a job category', () => {
     // spec: Job categories: PUT
-    it('is replaced: what the body leaves out is empty', async () => {
+    it('is replaced: fields that the body leaves out become empty', async () => {
       const whole = { name: { default: 'Crane', translations: { nl: 'Kraan' } }, externalCode: 'C' }
       const before = stored(1)
       const answer = await put('1', { ...whole, id: 2, changeVersion: '0', other: 1 })
@@ -98,7 +98,7 @@ describe('put', () => {
     })
 
     // spec: Limits: externalCode
-    it('takes a code of 50 characters, and null for what is left out', async () => {
+    it('accepts a code of 50 characters, and null for a missing one', async () => {
       const externalCode = '😀'.repeat(50)
       const answer = await put('1', { name, externalCode })
       const first = stored(1)
@@ -112,7 +112,7 @@ describe('put', () => {
   })
 
   describe('an option', () => {
-    it('keeps what a body leaves out', async () => {
+    it('keeps fields that a body leaves out', async () => {
       emulator.options.leftOut = 'kept'
       const before = stored(1)
       await put('1', { name })
@@ -123,7 +123,7 @@ describe('put', () => {
       })
     })
 
-    it('keeps what a body sets to null', async () => {
+    it('keeps fields that a body sets to null', async () => {
       emulator.options.leftOut = 'kept'
       await put('1', { name, externalCode: 'C' })
       await put('1', { name, externalCode: null })
@@ -236,7 +236,7 @@ describe('posted', () => {
       expect(before?.replace(/:\d+$/, '')).toBe(origin)
     })
 
-    it('may be there twice', async () => {
+    it('may exist twice', async () => {
       await start()
       const count = emulator.all('work-locations').length
       const places = [await post(whole), await post(whole)].map(({ headers }) =>

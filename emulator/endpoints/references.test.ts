@@ -40,7 +40,7 @@ function sendRaw(method: string, path: string, id: string): Promise<number | und
 describe('a reference', () => {
   // spec: External reference management: PUT
   // spec: External references 4
-  it('that is put is in every answer at once', async () => {
+  it('that is put is in every answer immediately', async () => {
     expect(await put('people', 'hr', 'A1', '2')).toMatchObject({ status: 200, body: '' })
     const wanted = 'externalReferences=(people,hr)'
     const answers = await Promise.all([
@@ -56,7 +56,7 @@ describe('a reference', () => {
     expect(new Set(embedded.map((references) => references['hr']))).toEqual(new Set(['A1']))
   })
 
-  it('that is put once more changes nothing', async () => {
+  it('that is put again changes nothing', async () => {
     await put('people', 'hr', 'A1', '2')
     expect([(await put('people', 'hr', 'A1', '2')).status, values('people', 'hr')]).toEqual([
       200,
@@ -141,7 +141,7 @@ describe('a reference', () => {
     expect(await drop(collection, name, 'A1')).toMatchObject({ status })
   })
 
-  it('that is wrong twice is refused for its path, not for its body', async () => {
+  it('with two errors is refused for its path, not for its body', async () => {
     const answer = await client.send('PUT', at('people', '@x', 'A1'), 'no JSON')
     expect(answer.body.error.reasons).toEqual(['@x is no custom reference: it is predefined'])
   })
@@ -191,7 +191,7 @@ describe('a value', () => {
 })
 
 describe('a record that is forbidden', () => {
-  it('answers 403 to references of it, and to nobody else', async () => {
+  it('answers 403 for its references, and for no others', async () => {
     await put('people', 'hr', 'A1', '1')
     emulator.forbid('people', 1)
     const answers = [
@@ -258,14 +258,14 @@ describe('an option', () => {
     expect(found.map(({ status }) => status)).toEqual([200, 204])
   })
 
-  it('says in its own words which value is linked, and to what', async () => {
+  it('says in its own text which value is linked, and to which record', async () => {
     emulator.options.writtenText = 'lower-case'
     await put('people', 'hr', 'Jan', '2')
     const { body } = await put('people', 'hr', 'JAN', '3')
     expect(body.error.reasons).toEqual(['hr jan is linked to 2: delete that reference first'])
   })
 
-  it('takes values that differ in case alone for the same', async () => {
+  it('treats values that differ only in case as equal', async () => {
     emulator.options.referenceCase = 'insensitive'
     await put('people', 'hr', 'A1', '2')
     const answers = [

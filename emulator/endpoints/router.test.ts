@@ -52,7 +52,7 @@ describe.each([
     },
   )
 
-  it('401 and a missing scope come before 405, which says what the path can do', async () => {
+  it('401 and a missing scope come before 405, which lists the methods of the path', async () => {
     const nobody = { method: 'DELETE', headers: { 'user-agent': 'Tests/1' } }
     const [stranger, reader] = [
       await connectFor('employers.read'),
@@ -91,7 +91,7 @@ describe('a method', () => {
 })
 
 describe('a client without scopes', () => {
-  it('is granted no writing, also when it asks for it', async () => {
+  it('gets no scope for writing, even if it requests one', async () => {
     const { emulator } = await started({ ...writing, clients: [{ id: 'a', secret: 'b' }] })
     const granted = (await askToken(emulator)).body.scope
     const scope = `connector-${emulator.options.apiName}-external-references.write`
@@ -198,7 +198,7 @@ describe('the endpoints of the specification', () => {
 
   // spec: Authentication 2
   // spec: Errors: 400 token endpoint, invalid_client
-  it('know credentials of their own tenant only', async () => {
+  it('accept only credentials of their own tenant', async () => {
     const { emulator } = await inSpecification()
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
@@ -211,7 +211,7 @@ describe('the endpoints of the specification', () => {
   })
 
   // spec: Versioning 1
-  it('lie below the version v1, not v2', async () => {
+  it('are below the version v1, not v2', async () => {
     const { emulator, client } = await inSpecification()
     const statuses = ['v1', 'v2'].map(async (version) => {
       const url = `${emulator.url}/connector/svcapi/api/${version}/employers`
@@ -284,7 +284,7 @@ describe('a URL', () => {
   })
 
   // spec: Limits: URL length
-  it('of a token may not be longer either', async () => {
+  it('of a token may not be longer, either', async () => {
     const answer = await tenant(`/demo/connect/token?x=${'x'.repeat(4096)}`, { method: 'POST' })
     expect(answer.status).toBe(414)
   })

@@ -96,7 +96,7 @@ describe('a filter', () => {
     expect(check(text).matches(record(fields))).toBe(expected)
   })
 
-  it('tells the range of dates that it asks for', () => {
+  it('returns the range of dates that it requests', () => {
     const { start, end } = check("date ge '2026-02-01' and date le '2026-02-03' and person eq 1")
     expect([start, end]).toEqual(['2026-02-01', '2026-02-03'])
   })

@@ -174,14 +174,14 @@ it('has paid presences that add up to the totals', () => {
   )
 })
 
-it('looks months ahead with absences and assignments', () => {
+it('has absences and assignments months ahead', () => {
   const latest = ['absences', 'assignments'].map((name) =>
     [...large.records(name)].reduce((last, { date = '' }) => (date > last ? date : last), ''),
   )
   expect(latest.every((date) => date > '2027-03-01')).toBe(true)
 })
 
-it('starts as many months before now as told, on a day that exists', () => {
+it('starts the given number of months before now, on a day that exists', () => {
   expect(firstDay(resolveOptions({ now: '2026-03-31T00:00:00Z', months: 1 }))).toBe('2026-02-28')
 })
 
@@ -194,11 +194,11 @@ function pathsOf(value: unknown, path = ''): string[] {
   return [path, ...inner]
 }
 
-it('has room for 3,000 people and 24 months in 4 GB', () => {
+it('fits 3,000 people and 24 months into 4 GB', () => {
   expect(() => checkTenantSize({ people: 3000, months: 24 }, 4e9)).not.toThrow()
 })
 
-it('refuses a tenant that does not fit into memory, before it makes one', async () => {
+it('refuses a tenant that does not fit into memory before generating it', async () => {
   const started = startEmulator({ people: 100_000_000, months: 24 })
   await expect(started).rejects.toThrow(
     /^100000000 people and 24 months are about 401000 million records, which need [\d.]+ GB of memory. There are [\d.]+ GB: take fewer people or months.$/,
@@ -229,7 +229,7 @@ describe('random changes', () => {
     for (const seed of [1, 2, 3]) large.randomChanges({ ...wanted, seed })
   })
 
-  it('makes as many changes as wanted', () => {
+  it('makes the requested number of changes', () => {
     const sum = (kind: 'inserts' | 'deletes' | 'softDeletes') =>
       Object.values(one.counts).reduce((total, one) => total + one[kind], 0)
     expect([sum('inserts'), sum('deletes'), sum('softDeletes')]).toEqual([200, 100, 50])

@@ -23,20 +23,20 @@ describe('a failure', () => {
     expect(await statuses('/people', '/people', '/people', '/people')).toEqual([200, 503, 503, 200])
   })
 
-  it('lasts until it is cleared when no number is given', async () => {
+  it('lasts until it is cleared if no number is given', async () => {
     emulator.fail('/people', 500)
     const before = await statuses('/people', '/people')
     emulator.clearFaults()
     expect([...before, ...(await statuses('/people'))]).toEqual([500, 500, 200])
   })
 
-  it('meets what lies below the path, but no other collection', async () => {
+  it('applies to everything below the path, but to no other collection', async () => {
     emulator.fail('/counter', 500)
     emulator.fail('/people', 500)
     expect(await statuses('/people/1', '/counter-groups')).toEqual([500, 200])
   })
 
-  it('meets the query by a pattern or a text with a question mark', async () => {
+  it('applies to the query if it is a pattern or a text with a question mark', async () => {
     emulator.fail(/continuationToken=/, 500)
     emulator.fail('/jobs?delta', 409)
     expect(await statuses('/people?continuationToken=x', '/jobs', '/jobs?delta')).toEqual([
@@ -44,13 +44,13 @@ describe('a failure', () => {
     ])
   })
 
-  it('has the headers and the body that are wanted', async () => {
+  it('has the given headers and body', async () => {
     emulator.fail('/people', 429, { headers: { 'retry-after': '60' }, body: '{}' })
     const { headers, body } = await client.get('/people')
     expect([headers.get('retry-after'), body]).toEqual(['60', {}])
   })
 
-  it('meets the token service', async () => {
+  it('applies to the token service', async () => {
     emulator.fail('/connect/token', 503, { times: 1 })
     expect(await askToken(emulator)).toMatchObject({ status: 503 })
   })
@@ -166,7 +166,7 @@ describe('a list is once', () => {
     expect([await ids(path), await ids(path)]).toEqual([[2], [1, 2, 3]])
   })
 
-  it('short on the page that is told, and the others are as they were', async () => {
+  it('short on the given page, while the others do not change', async () => {
     emulator.options.pageSize = 2
     emulator.fault(/continuationToken/, 'short', { times: 1 })
     expect([await ids('/people'), await ids('/people')]).toEqual([
@@ -175,7 +175,7 @@ describe('a list is once', () => {
     ])
   })
 
-  it('silent of a change, of which no later answer of the delta tells', async () => {
+  it('silent about a change, which no later answer of the delta reports', async () => {
     const first = await client.walk('/people?delta')
     emulator.update('people', 2, { lastName: 'Changed' })
     emulator.fault('/delta/people', 'empty', { times: 1 })
@@ -206,13 +206,13 @@ describe('a list is once', () => {
     ])
   })
 
-  it('stale as it was at the start when it lacks more changes than there were', async () => {
+  it('stale as at the start if it lacks more changes than there were', async () => {
     emulator.insert('people')
     emulator.fault('/people', 'stale', { times: 1, changes: 99 })
     expect(await ids('/people')).toEqual([1, 2, 3])
   })
 
-  it('stale at the start of a delta, which tells of these changes later', async () => {
+  it('stale at the start of a delta, which reports these changes later', async () => {
     emulator.insert('people')
     emulator.fault('/people', 'stale', { times: 1 })
     const { items, deltaLink = '' } = await client.walk('/people?delta')
@@ -283,13 +283,13 @@ describe('the service', () => {
     expect([status, seconds > 900 && seconds <= 1000]).toEqual([429, true])
   })
 
-  it('compresses when told to', async () => {
+  it('compresses on request', async () => {
     emulator.options.compress = true
     const { headers, body } = await client.get('/people')
     expect([headers.get('content-encoding'), body.value.length]).toEqual(['gzip', 3])
   })
 
-  it('begins bodies of JSON with a byte order mark when told to', async () => {
+  it('begins JSON bodies with a byte order mark on request', async () => {
     emulator.options.byteOrderMark = true
     const url = `${emulator.url}/connector/protimeapi/api/v1/people`
     const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }
@@ -297,7 +297,7 @@ describe('the service', () => {
     expect(bytes.toString().slice(0, 10)).toBe('\ufeff{"value":')
   })
 
-  it('waits before it answers when told to', async () => {
+  it('delays its answers on request', async () => {
     emulator.options.latencyMs = 60
     const began = performance.now()
     await client.get('/people')

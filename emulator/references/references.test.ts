@@ -34,7 +34,7 @@ describe('in the documentation', () => {
     })
 
     // spec: External references 2
-    it('are of another record only after they were removed', async () => {
+    it('can belong to another record only after they were removed', async () => {
       emulator.setReference('people', 'erp', 'A', 1)
       emulator.setReference('people', 'erp', 'A', 1)
       expect(() => emulator.setReference('people', 'erp', 'A', 2)).toThrow('linked to 1')
@@ -58,7 +58,7 @@ describe('in the documentation', () => {
     })
 
     // spec: External references 2
-    it('are left out where there is no value', async () => {
+    it('are left out if there is no value', async () => {
       const { body } = await client.get('/people?externalReferences=(people,nothing)')
       expect(body.value[0]).not.toHaveProperty('externalReferences')
     })
@@ -196,7 +196,7 @@ describe('in the specification', () => {
     })
 
     // spec: Addressing 1
-    it('shows all references that are asked for', async () => {
+    it('shows all requested references', async () => {
       emulator.setReference('departments', 'erp', 'A', 1)
       emulator.setReference('departments', 'payroll', 'B', 1)
       const pairs = '(departments,erp)(departments,payroll)'

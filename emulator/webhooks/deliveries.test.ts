@@ -123,7 +123,7 @@ describe('a change of a subscribed collection', () => {
     expect(changeVersion > String(last['changeVersion'])).toBe(true)
   })
 
-  it('that deletes a record is not told with deleteEvent none', async () => {
+  it('that deletes a record is not delivered with deleteEvent none', async () => {
     const { emulator, subscribe, settled } = await begin({ deleteEvent: 'none' })
     await subscribe('clockings')
     emulator.remove('clockings', 1)
@@ -131,7 +131,7 @@ describe('a change of a subscribed collection', () => {
     expect(await settled(1)).toMatchObject([{ id: 2, status: 'delivered' }])
   })
 
-  it('carries the references that its webhook asks for, of every webhook its own', async () => {
+  it('has the references that its own webhook requests', async () => {
     const { emulator, receiver, subscribe, settled } = await begin({ eventShape: 'record' })
     await subscribe('clockings')
     await subscribe('clockings', '?externalReferences=(people,@badge-number)')
@@ -176,7 +176,7 @@ describe('a delivery without success', () => {
     ])
   })
 
-  it('is attempted at the time when it is due, in the order of due times', async () => {
+  it('is attempted when it is due, in the order of due times', async () => {
     const { emulator, receiver, subscribe, settled } = await begin({ eventShape: 'record' })
     await subscribe('people')
     receiver.answer((response) => response.writeHead(500).end())
@@ -279,7 +279,7 @@ it('does not wait for a receiver when a record changes, and opens few connection
   await expect.poll(() => receiver.arrivals.length).toBe(2)
 })
 
-it('sends nothing beyond this machine, but to the address that stands for all others', async () => {
+it('sends nothing beyond this machine, except to the address that replaces all others', async () => {
   const { emulator, receiver, client, settled } = await begin()
   const body = { destinationUrl: 'https://hooks.example/a?b=c', collectionName: 'people' }
   expect(await client.send('POST', '/webhooks', body)).toMatchObject({ status: 201 })
@@ -323,7 +323,7 @@ describe('a fault', () => {
     expect(await told(['A', 'B'], 4)).toEqual(['A', 'A', 'A', 'B'])
   })
 
-  it('delays events, which then tell an old version', async () => {
+  it('delays events, which then have an old version', async () => {
     const { emulator, receiver, subscribe } = await beginWithRecords()
     await subscribe('people')
     emulator.deliveryFault('delay', { times: 1, minutes: 90 })
@@ -334,7 +334,7 @@ describe('a fault', () => {
     expect(receiver.bodies()).toMatchObject([{ firstName: 'B' }, { firstName: 'A' }])
   })
 
-  it('turns events around whatever the answer, and sends what it holds when it is cleared', async () => {
+  it('reverses events whatever the answer, and sends held ones when it is cleared', async () => {
     const { emulator, receiver, subscribe, settled } = await beginWithRecords()
     await subscribe('people')
     receiver.answer((response) => response.writeHead(500).end())
@@ -346,7 +346,7 @@ describe('a fault', () => {
     expect(receiver.bodies().at(-1)).toMatchObject({ firstName: 'D' })
   })
 
-  it('spoils attempts, and signs rightly when they are repeated', async () => {
+  it('damages attempts, and signs them correctly when they are repeated', async () => {
     const { emulator, receiver, subscribe, settled } = await beginWithRecords()
     const { key } = await subscribe('people')
     receiver.answer((response) => response.writeHead(401).end())

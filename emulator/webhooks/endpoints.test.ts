@@ -34,7 +34,7 @@ const idsOf = async (filter: string) =>
 describe('the creation of a webhook', () => {
   // spec: Endpoints: POST /webhooks
   // spec: Resources: Webhook
-  it('answers with its address, its validity, and a key that nothing shows again', async () => {
+  it('returns its address, its validity, and a key that is never shown again', async () => {
     await begin()
     const { status, location, body } = await create({}, '?externalReferences=(people,erp)')
     const { privateKey, ...record } = body
@@ -55,7 +55,7 @@ describe('the creation of a webhook', () => {
     expect((await read('/webhooks')).body).toEqual({ value: [record] })
   })
 
-  it('has the open parts of its answer in every form', async () => {
+  it('has the undocumented parts of its answer in every form', async () => {
     await begin({ createdBody: 'key', createdLocation: 'none' })
     Object.assign(emulator.options, { webhookKeyName: 'webhookKey', validUntil: 'seven-digits' })
     const validUntil = expect.stringMatching(/^2026-12-20T05:00:0\d\.0{7}\+02:00$/)
@@ -81,7 +81,7 @@ describe('the creation of a webhook', () => {
     expect(emulator.webhooks()).toEqual([])
   })
 
-  it('takes 18 collections, and a second webhook of one', async () => {
+  it('accepts 18 collections, and a second webhook for one', async () => {
     await begin()
     const answers = []
     for (const collectionName of ['assignments', 'paid-presences', 'people', 'people']) {
@@ -90,7 +90,7 @@ describe('the creation of a webhook', () => {
     expect(answers).toEqual([201, 201, 201, 201])
   })
 
-  it('is refused beyond the most of a collection, which over ones count for', async () => {
+  it('is refused beyond the limit of a collection, for which expired ones count', async () => {
     await begin({ webhookLimit: 2 })
     const { id } = (await create()).body
     await create()
@@ -101,7 +101,7 @@ describe('the creation of a webhook', () => {
     expect([...statuses, (await create()).status]).toEqual([409, 201, 201])
   })
 
-  it('has other properties before the key when told to', async () => {
+  it('has other properties before the key on request', async () => {
     const createdMembers = { keyAlgorithm: 'HMAC-SHA256', secretKey: 'x' }
     await begin({ createdMembers, webhookKeyName: 'webhookPrivateKey' })
     const names = Object.keys((await create()).body)
@@ -162,7 +162,7 @@ describe('a webhook', () => {
     expect([(await read(`/webhooks/${id}`)).status, listed]).toEqual(seen)
   })
 
-  it('that was deleted stays as a Disabled one without a mark, and is deleted again', async () => {
+  it('that was deleted stays as a Disabled one without a mark, and can be deleted again', async () => {
     await begin({ deletedWebhook: 'disabled' })
     const { id } = (await create()).body
     const remove = async () => (await client.send('DELETE', `/webhooks/${id}`)).status
@@ -204,7 +204,7 @@ describe('a webhook', () => {
   })
 
   // spec: Events 10
-  it('has no events while it is Uninitialized', async () => {
+  it('gets no events while it is Uninitialized', async () => {
     await begin({ uninitializedMinutes: 10 })
     expect((await create()).body['status']).toBe('Uninitialized')
     emulator.insert('people')
@@ -255,14 +255,14 @@ const key = 'k3y-é/+='
 
 // spec: Authentication 9
 // spec: Events 2
-it('signs the UTF-8 bytes of the body with those of the key as it was given out', () => {
+it('signs the UTF-8 bytes of the body with those of the key as it was returned', () => {
   expect(sign(text, key)).toEqual({
     body: Buffer.from(text),
     authorization: 'HMAC-SHA256 teKv+Ux5PJfR6hmRGxCkb92E5gGcHHbs+XWBTuyWhak=',
   })
 })
 
-it('changes a byte after signing, and leaves the body JSON', () => {
+it('changes a byte after signing, so that the body is still JSON', () => {
   const { body, authorization } = sign(text, key, 'tamper')
   expect([JSON.parse(body.toString()).changeVersion, authorization]).toEqual([
     '10000A1000005C200020',

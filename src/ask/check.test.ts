@@ -77,14 +77,14 @@ function checkAt(origin: string, more: object = {}, settings: Partial<CheckSetti
 }
 
 describe('a check of a service that works', () => {
-  it('asks every stream for its first page, and never for a delta', async () => {
+  it('requests the first page of every stream, and never a delta', async () => {
     const { isUsable, message, asked } = await check()
     expect([isUsable, message]).toEqual([true, `${COUNT} of ${COUNT} streams can be read.`])
     expect([asked.length, new Set(asked).size]).toEqual([COUNT, COUNT])
     expect(asked.filter((url) => /delta/i.test(url))).toEqual([])
   })
 
-  it('asks a dated collection for one day', async () => {
+  it('requests one day of a dated collection', async () => {
     const { asked } = await check()
     const filter = decodeURIComponent(asked.find((url) => url.startsWith('/clockings')) ?? '')
     const [from, until] = filter.match(/\d{4}-\d\d-\d\d/g) ?? []
@@ -96,7 +96,7 @@ describe('a check of a service that works', () => {
     expect(message).toBe(`${COUNT} of ${COUNT} streams can be read.`)
   })
 
-  it('asks each structure of activities, because all of them are read', async () => {
+  it('requests each activity structure, because all of them are read', async () => {
     const structure = (level: number) => ({ structure_version_id: 'a', level })
     const path = '/activity-structure-versions/a/levels/2/activity-definitions'
     const { message } = await check({
@@ -107,14 +107,14 @@ describe('a check of a service that works', () => {
     expect(message).toContain(`${COUNT} of ${COUNT + 1} streams`)
   })
 
-  it('takes the references of one collection for those of all', async () => {
+  it('treats the references of one collection as those of all', async () => {
     const api = { '/external-references/absence-definitions': status(400) }
     expect((await check({ api })).message).toBe(`${COUNT} of ${COUNT} streams can be read.`)
   })
 })
 
 describe('a stream that cannot be read', () => {
-  it('is named with its status and the words of the service', async () => {
+  it('is named with its status and the text of the service', async () => {
     const api = { '/people': status(403, { message: 'Not for you.' }), '/sectors': status(404) }
     const { isUsable, message } = await check({ api })
     expect([isUsable, message]).toEqual([
@@ -123,14 +123,14 @@ describe('a stream that cannot be read', () => {
     ])
   })
 
-  it('is named when something else answers', async () => {
+  it('is named if something else answers', async () => {
     const { message } = await check({ api: { '/jobs': html, '/sectors': html } })
     expect(message).toBe(
       `${COUNT - 2} of ${COUNT} streams can be read. Not readable: jobs, sectors (this is not the API: the answer is not JSON).`,
     )
   })
 
-  it('is named when its scope is missing, and is not asked', async () => {
+  it('is named if its scope is missing, and is not requested', async () => {
     const { message, asked } = await check({
       scope: 'connector-svcapi-sectors.read connector-svcapi-jobs.read',
     })
@@ -141,14 +141,14 @@ describe('a stream that cannot be read', () => {
     expect(asked.toSorted()).toEqual(['/jobs', '/sectors'])
   })
 
-  it('is not judged when the service has no list of it, and only a delta would tell', async () => {
+  it('is not judged if the service has no list of it, and only a delta would show it', async () => {
     const { message } = await check({ api: { '/people': status(404), '/jobs': status(405) } })
     expect(message).toBe(
       `${COUNT - 2} of ${COUNT} streams can be read. Not checked, because the service has no list of them and only a delta would show it: jobs, people.`,
     )
   })
 
-  it('is named when it does not answer in time', async () => {
+  it('is named if it does not answer in time', async () => {
     const api = { '/people': silent }
     const { isUsable, message } = await check({ api, check: { limitMs: 500 } })
     expect([isUsable, message]).toEqual([
@@ -223,7 +223,7 @@ describe('a check that finds nothing to read', () => {
     expect([isUsable, message]).toEqual([false, expect.stringMatching(words)])
   })
 
-  it('names every stream when the causes differ', async () => {
+  it('names every stream if the causes differ', async () => {
     const all: Respond = (response, { url }) =>
       reply(response, url.includes('/people') ? 403 : 401, '')
     const { isUsable, message } = await check({ all })
@@ -243,7 +243,7 @@ describe('a check that finds nothing to read', () => {
     expect([isUsable, message]).toEqual([false, expect.stringMatching(words)])
   })
 
-  it('is no result when the process is to stop', async () => {
+  it('has no result if the process has to stop', async () => {
     const stop = new AbortController()
     const stopped = new Error('stopped')
     const all = () => stop.abort(stopped)
@@ -274,7 +274,7 @@ describe('an external reference', () => {
     )
   })
 
-  it('is told apart from its neighbours', async () => {
+  it('is distinguished from its neighbours', async () => {
     const { message } = await check({
       all: refuses('@badge'),
       settings: references('people', '@employee-number', '@badge'),

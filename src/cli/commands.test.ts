@@ -33,11 +33,11 @@ describe('the log of protime', () => {
     ])
   })
 
-  it('has the requests where they are asked for', () => {
+  it('has the requests if they are asked for', () => {
     expect(logged({ isDebug: true })[0]).toBe('2026-11-22T18:20:11Z DEBUG a')
   })
 
-  it('is warnings and errors where it is to be quiet', () => {
+  it('is only warnings and errors if it has to be quiet', () => {
     const levels = logged({ isQuiet: true }).map((line) => line.split(' ')[1])
     expect(levels).toEqual(['WARN', 'ERROR', undefined])
   })
@@ -70,13 +70,13 @@ describe('the table of a preview', () => {
     ])
   })
 
-  it('shows names and values that move no cursor and begin no line', () => {
+  it('shows names and values that cannot move the cursor or begin a line', () => {
     const record = JSON.stringify({ ['a\u001b[2Jb\nERROR forged\u202e']: '\u009b31mred\u2066' })
     const [header, row] = recordTable([record], 100).split('\n')
     expect([header, row]).toEqual(['  a [2Jb ERROR forged', '   31mred'])
   })
 
-  it('cuts what is long, and shows one column however narrow the terminal is', () => {
+  it('cuts long values, and shows one column however narrow the terminal is', () => {
     const [, row] = recordTable([`{"text":"${'x'.repeat(99)}"}`], 5).split('\n')
     expect(row).toBe(`  ${'x'.repeat(31)}…`)
   })
@@ -95,7 +95,7 @@ describe('the status of a warehouse', () => {
       .map((line) => line.trim().replaceAll(/ {2,}/g, ' | '))
   }
 
-  it('says whose the warehouse is, and how its last sync ended', () => {
+  it('says which tenant the warehouse belongs to, and how its last sync ended', () => {
     const sync = { began: '2026-11-22T02:00:00Z', ended: '2026-11-22T02:01:00Z', exit: 1 }
     expect(shown({ sync }).slice(0, 2)).toEqual([
       'tenant acme, production',
@@ -107,7 +107,7 @@ describe('the status of a warehouse', () => {
     expect(shown({})[1]).toBe('last sync: none')
   })
 
-  it('says of each stream how old it is and how the next sync reads it', () => {
+  it('says how old each stream is and how the next sync reads it', () => {
     const streams = [
       stream('people', '2026-11-22T02:00:00Z'),
       stream('clockings', '2026-11-19T02:00:00Z', 'The service is away.'),

@@ -20,8 +20,8 @@ function parse(argv: readonly string[], environment: Readonly<Record<string, str
   return parseServeWords(command.opts<ServeWords>(), environment)
 }
 
-describe('the words of protime webhooks serve', () => {
-  it('have defaults for all that can have one', () => {
+describe('the options of protime webhooks serve', () => {
+  it('have a default wherever possible', () => {
     expect(parse([...REQUIRED, '--run', 'true'])).toMatchObject({
       publicUrl: 'https://hooks.acme.example',
       host: '127.0.0.1',
@@ -43,7 +43,7 @@ describe('the words of protime webhooks serve', () => {
     expect(parse([...REQUIRED, '--post', 'https://a.example']).times.minIntervalMs).toBe(5 * minute)
   })
 
-  it('take fractions of seconds, IPv6, a path in the public URL, and streams for collections', () => {
+  it('accept fractions of seconds, IPv6, a path in the public URL, and streams as collections', () => {
     const words = ['--store', 's', '--run', 'true', '--listen', '[::1]:0', '--debounce', '0.25']
     const url = ['--public-url', 'https://hooks.acme.example/protime/']
     expect(parse([...words, ...url, '--collection', 'people, access_clockings'])).toMatchObject({
@@ -55,7 +55,7 @@ describe('the words of protime webhooks serve', () => {
     })
   })
 
-  it('take plain http for a public URL on loopback, and none for --keys-only', () => {
+  it('accept plain http for a public URL on loopback, and no URL for --keys-only', () => {
     const words = ['--store', 's', '--run', 'true']
     expect(parse([...words, '--public-url', 'http://127.0.0.1:1/']).publicUrl).toBe(
       'http://127.0.0.1:1',
@@ -98,7 +98,7 @@ describe('the words of protime webhooks serve', () => {
   })
 })
 
-it('plain http to Airbyte is taken on loopback only', () => {
+it('plain http to Airbyte is accepted on loopback only', () => {
   const words = [...REQUIRED, '--airbyte-connection', 'live']
   expect(
     parse(words, { ...AIRBYTE, AIRBYTE_URL: 'http://127.0.0.1:8000/api/public' }),
@@ -124,6 +124,6 @@ it.each([
   expect(await readChosenStreams(written({ streams }))).toEqual(new Set(['people']))
 })
 
-it('what is no catalog is refused in a sentence', async () => {
+it('an invalid catalog is refused in one sentence', async () => {
   await expect(readChosenStreams(written({}))).rejects.toThrow('--catalog is not a')
 })

@@ -4,7 +4,7 @@ import { failureOf } from '../http/testing/open-client.ts'
 import type { ConnectOptions, Scope } from './create-service-client.ts'
 import { all, openServiceClient } from './testing/open-service-client.ts'
 
-it('a call is ended by its own signal, and no other one with it', async () => {
+it('a call is ended by its own signal, without ending others', async () => {
   const { client, asked } = await openServiceClient((response, request) => {
     if (request.url.includes('work-locations')) reply(response, 200, [])
   })
@@ -24,7 +24,7 @@ it('a call is ended by its own signal, and no other one with it', async () => {
   expect(await all(client.workLocations.list())).toEqual([])
 })
 
-it('a call with a signal that is aborted already asks for nothing', async () => {
+it('a call with an aborted signal makes no request', async () => {
   const { client, requests } = await openServiceClient((response) => reply(response, 200, []))
   const signal = AbortSignal.abort(new Error('too late'))
   const failure = await failureOf(client.webhooks.get('w1', { signal }))
@@ -53,7 +53,7 @@ it('a client closes itself at the end of its block', async () => {
   await expect(all(client.workLocations.list())).rejects.toThrow()
 })
 
-it('scopes are those that the service has, in the spelling that it has', () => {
+it('scopes are those of the service, in its spelling', () => {
   expectTypeOf<'job-categories.write'>().toExtend<Scope>()
   expectTypeOf<'access-clockings.read'>().toExtend<Scope>()
   expectTypeOf<ConnectOptions['scopes'][number]>().toEqualTypeOf<Scope>()

@@ -66,7 +66,7 @@ describe('a reference', () => {
     ])
   })
 
-  it('that the service refuses is an error with its words, and without the value', async () => {
+  it('that the service refuses is an error with its text, but without the value', async () => {
     const { client } = await openServiceClient((response) =>
       reply(response, 400, { error: { code: 'Taken', message: 'E-12 belongs to 7' } }),
     )
@@ -149,7 +149,7 @@ describe('a scope', () => {
     expect(asked).toEqual([])
   })
 
-  it('is what a 401 is for, and not a 403, which is about the record', async () => {
+  it('is what a 401 concerns, not a 403, which concerns the record', async () => {
     const statuses = [401, 401, 401, 403]
     const { client } = await openServiceClient((response, _, index) =>
       reply(response, statuses[index] ?? 200),
@@ -176,7 +176,7 @@ describe('a scope', () => {
     ])
   })
 
-  it('is asked for by its name, and no other', async () => {
+  it('is requested by its name, and no other', async () => {
     const { client, requests } = await openServiceClient((response) => reply(response, 200), {
       scopes: ['external-references.write'],
     })
@@ -216,7 +216,7 @@ describe('a job category', () => {
     expect(asked).toEqual([`GET /${BY_VALUE}`])
   })
 
-  it('is undefined when there is none', async () => {
+  it('is undefined if there is none', async () => {
     const { client } = await openServiceClient((response) => reply(response, 404))
     expect(await client.jobCategories.get({ id: '7' })).toBeUndefined()
   })
@@ -246,7 +246,7 @@ describe('a job category', () => {
     })
   })
 
-  it('that shows another value than it was asked for is another one', async () => {
+  it('with another value than the requested one is another job category', async () => {
     const { client } = await openServiceClient((response) =>
       reply(response, 200, { ...SENT, externalReferences: { 'hr-id': 'COOK' } }),
     )
@@ -354,7 +354,7 @@ describe('a work location', () => {
     },
   )
 
-  it('that was refused for now is sent again', async () => {
+  it('that was refused temporarily is sent again', async () => {
     const { client, asked } = await openServiceClient((response, _, index) =>
       index === 0
         ? reply(response, 429, '', { 'retry-after': '1' })

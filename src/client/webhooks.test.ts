@@ -97,7 +97,7 @@ describe('a webhook', () => {
     expect(asked.filter((one) => one.startsWith('POST'))).toHaveLength(1)
   })
 
-  it('is asked for with references, which it keeps', async () => {
+  it('is created with references, which it keeps', async () => {
     const externalReferences = { people: ['@badge-number'] }
     const { client, asked } = await openServiceClient((response) =>
       reply(response, 201, { ...RECORD, externalReferences, key: KEY }, LOCATION),
@@ -171,7 +171,7 @@ describe('a webhook', () => {
     expect((await client.webhooks.get('w1'))?.status).toBe(expected)
   })
 
-  it('that is not there is undefined, and absent', async () => {
+  it('that does not exist is undefined, and reported as absent', async () => {
     const { client, asked } = await openServiceClient((response) => reply(response, 404))
     expect([await client.webhooks.get('a/b'), await client.webhooks.remove('w1')]).toEqual([
       undefined,

@@ -7,7 +7,7 @@ describe('the specification of the destination', () => {
   const { connectionSpecification, ...facts } = destinationSpec()
   const properties = connectionSpecification.properties ?? {}
 
-  it('has the connection of spec.json, the settings of the writer, and nothing of reading', () => {
+  it('has the connection settings of spec.json and those of the writer, but none for reading', () => {
     expect(Object.keys(properties)).toEqual([
       'tenant',
       'environment',
@@ -22,7 +22,7 @@ describe('the specification of the destination', () => {
     expect(connectionSpecification.required).toEqual(configSchema().required)
   })
 
-  it('gives each setting a title, a text and a place of its own, as forms need them', () => {
+  it('gives each setting a title, a description and a position, as forms need them', () => {
     const untold = Object.entries(properties).filter(([, one]) => !one.title || !one.description)
     const orders = Object.values(properties).map((one) => one['order'])
     expect([untold, new Set(orders).size]).toEqual([[], orders.length])

@@ -16,7 +16,7 @@ describe('the streams', () => {
     expect(collections).toEqual(expect.arrayContaining(SPECIFIED.split(' ')))
   })
 
-  it('have names without hyphens, which some loaders take for separators', () => {
+  it('have names without hyphens, which some loaders treat as separators', () => {
     expect([...streams.keys()].filter((name) => !/^[a-z]+(_[a-z]+)*$/.test(name))).toEqual([])
   })
 })
@@ -31,7 +31,7 @@ describe('the key of a stream', () => {
   })
 })
 
-it('reading needs no scope but those for reading', () => {
+it('reading needs only scopes for reading', () => {
   const scopes = [...streams.values()].flatMap(readScopes)
   expect(scopes.filter((scope) => !/^[a-z-]+\.read$/.test(scope))).toEqual([])
   expect(scopes).not.toContain('webhooks.read')
@@ -170,7 +170,7 @@ describe.each(files)('the schema of %s', (name, schema) => {
     expect(pathsWhere(schema, (node) => !/\w.*\.$/.test(node.description ?? ''))).toEqual([])
   })
 
-  it('says of every field what it tells of a person', () => {
+  it('classifies how much every field reveals of a person', () => {
     const unclassified = pathsWhere(
       schema,
       (node, path) => !path.endsWith('[]') && !PRIVACY_CLASSES.includes(node['x-privacy']),
@@ -211,18 +211,18 @@ describe.each(files)('the schema of %s', (name, schema) => {
     expect(unsaid).toEqual([])
   })
 
-  it('takes every map of references for identifying', () => {
+  it('classifies every map of references as identifying', () => {
     const maps = fieldsOf(schema).filter(([path]) => /(^|\.)externalReferences$/.test(path))
     expect(maps.filter(([, node]) => node['x-privacy'] !== 'identifying')).toEqual([])
   })
 
-  it('requires the key, and nothing else, to be there and not null', () => {
+  it('requires only the key to be present and not null', () => {
     const keys = keysOf(name)
     expect(schema.required).toEqual(keys)
     expect(pathsWhere(schema, (node) => !typesOf(node).includes('null'))).toEqual(keys)
   })
 
-  it('gives a field one type beside null, unless the vendor names two', () => {
+  it('gives a field one type besides null, unless the vendor documents two', () => {
     const severalTypes = pathsWhere(
       schema,
       (node, path) =>
@@ -231,7 +231,7 @@ describe.each(files)('the schema of %s', (name, schema) => {
     expect(severalTypes).toEqual([])
   })
 
-  it('declares an array where a lone object is made one', () => {
+  it('declares an array if a single object is wrapped in one', () => {
     const { array } = listed.get(name) ?? {}
     const types = array === undefined ? [] : schema.properties[array]?.type
     expect(types).toEqual(array === undefined ? [] : ['array', 'null'])
@@ -269,14 +269,14 @@ describe.each(files)('the schema of %s', (name, schema) => {
     expect(Object.keys(schema.properties).slice(0, first.length)).toEqual(first)
   })
 
-  it('leaves out what the program adds and what only create bodies have', () => {
+  it('leaves out fields that the program adds, and those that only create bodies have', () => {
     const foreign = pathsWhere(schema, (_, path) =>
       /(^|\.)(_ab_|_sdc_|_generation$|externalReferenceIdentifier$)/.test(path),
     )
     expect(foreign).toEqual([])
   })
 
-  it('has external references at the top where the collection can be asked for its own', () => {
+  it('has external references at the top level if the collection supports its own', () => {
     const stream = listed.get(name)
     const own = stream?.references?.includes(stream.collection) ?? false
     expect('externalReferences' in schema.properties).toBe(own)

@@ -139,7 +139,7 @@ describe('a name of the service', () => {
     expect(wordsOfSql.length).toBeGreaterThan(100)
   })
 
-  it.each(['unknown', 'known'])('is no word of SQL, where the field is %s', async (kind) => {
+  it.each(['unknown', 'known'])('is never a keyword of SQL if the field is %s', async (kind) => {
     const names = [...new Set([...wordsOfSql, ...ODD])].filter((name) => !OURS.includes(name))
     const stream = jobs(kind === 'known' ? names : [])
     await writeInEachWay(file(), stream, names)
@@ -148,7 +148,7 @@ describe('a name of the service', () => {
     )
   })
 
-  it('is shown without what nobody can see, and cut', async () => {
+  it('is shown without invisible characters, and shortened', async () => {
     const record = JSON.stringify({ id: 1, '': 1, '\u001b[2Ja': 2, ['x'.repeat(999)]: 3 })
     const { infos } = await syncLists(file(), new Map([[jobs(), sending(record)]]))
     expect(infos.slice(0, 3)).toEqual([
@@ -158,7 +158,7 @@ describe('a name of the service', () => {
     ])
   })
 
-  it('may be anything where it names an external reference', async () => {
+  it('may be any text if it is the name of an external reference', async () => {
     const stream = streamOf('people', { externalReferences: { type: ['object', 'null'] } })
     const references = JSON.stringify({
       id: 1,

@@ -71,27 +71,30 @@ const expectedOf = (text: string) => {
     .join(', ')
 }
 
-describe('a complete reading of what the warehouse has already', () => {
-  it.each(KEYS)('is seen whole or not at all, when keys %s', async (_, first, second, all) => {
-    await sync(reading(1, named('old', 1, 2, 3)))
-    const seen: unknown[] = []
-    await sync(async (output) => {
-      for (const part of [first, second]) {
-        await send(output, named('new', ...part), 2)
+describe('a complete read of a stream that the warehouse already has', () => {
+  it.each(KEYS)(
+    'is visible completely or not at all, when keys %s',
+    async (_, first, second, all) => {
+      await sync(reading(1, named('old', 1, 2, 3)))
+      const seen: unknown[] = []
+      await sync(async (output) => {
+        for (const part of [first, second]) {
+          await send(output, named('new', ...part), 2)
+          await output.state()
+          seen.push(await namesIfKilled())
+        }
+        output.generationComplete(2)
         await output.state()
         seen.push(await namesIfKilled())
-      }
-      output.generationComplete(2)
-      await output.state()
-      seen.push(await namesIfKilled())
-      await output.complete()
-    })
-    const [old, now] = ['1 old, 2 old, 3 old', expectedOf(all)]
-    expect(seen).toEqual([old, old, now])
-    expect(await names()).toBe(now)
-  })
+        await output.complete()
+      })
+      const [old, now] = ['1 old, 2 old, 3 old', expectedOf(all)]
+      expect(seen).toEqual([old, old, now])
+      expect(await names()).toBe(now)
+    },
+  )
 
-  it.each(KEYS)('goes on after a kill, when keys %s', async (_, first, second, all) => {
+  it.each(KEYS)('continues after a kill, when keys %s', async (_, first, second, all) => {
     await sync(reading(1, named('old', 1, 2, 3)))
     await sync((output) => sendParts(output, 2, [named('new', ...first)]))
     expect(await names()).toBe('1 old, 2 old, 3 old')
@@ -100,7 +103,7 @@ describe('a complete reading of what the warehouse has already', () => {
     expect(await ask(file(), `SHOW TABLES`)).toEqual([{ name: 'jobs' }])
   })
 
-  it('that begins anew has nothing of what was read before', async () => {
+  it('that starts over has nothing of what was read before', async () => {
     await sync(reading(1, named('old', 1)))
     await sync((output) => sendParts(output, 2, [named('new', 2, 3)]))
     await sync(reading(3, named('newer', 3), named('newer', 4)))
@@ -121,7 +124,7 @@ describe('a complete reading of what the warehouse has already', () => {
     expect(await names()).toBe('1 later')
   })
 
-  it('that cannot tell what is gone leaves the rows that it has not met, and removes those that are gone', async () => {
+  it('that cannot know which rows were deleted keeps the rows that it did not find, and removes reported deletes', async () => {
     await sync(reading(1, named('old', 1, 2, 3)))
     await sync(async (output) => {
       await sendParts(output, 2, [named('new', 3), [{ json: '{"id":2}', op: DELETE }]])
@@ -130,7 +133,7 @@ describe('a complete reading of what the warehouse has already', () => {
     expect(await names()).toBe('1 old, 3 new')
   })
 
-  it('keeps deleted rows, where they are kept', async () => {
+  it('keeps deleted rows, if they are kept', async () => {
     await sync(reading(1, named('old', 1, 2)), true)
     await sync(reading(2, named('new', 2), named('new', 3)), true)
     const living = `${NAMES} WHERE _deleted_at IS NULL`
@@ -138,7 +141,7 @@ describe('a complete reading of what the warehouse has already', () => {
     expect(await names(file(), living)).toBe('2 new, 3 new')
   })
 
-  it('has the columns that came during it, and those of a schema that came meanwhile', async () => {
+  it('has the columns that were added during it, also by a newer schema', async () => {
     await sync(reading(1, named('old', 1)))
     await sync((output) =>
       sendParts(output, 2, [named('new', 1), ['{"id":2,"name":7,"other":true}']]),
@@ -192,7 +195,7 @@ describe('a complete reading of what the warehouse has already', () => {
     },
   )
 
-  it('leaves what the schema says of the table and its columns', async () => {
+  it('keeps the comments of the table and its columns', async () => {
     const [spec, comments] = [
       { ...jobs, schema: { ...jobs.schema, description: 'One job.' } },
       "SELECT comment FROM duckdb_tables() WHERE table_name = 'jobs' AND schema_name = 'main'",
@@ -203,7 +206,7 @@ describe('a complete reading of what the warehouse has already', () => {
     expect(await ask(file(), comments)).toEqual([{ comment: 'One job.' }])
   })
 
-  it('tells of a deleted row when it was deleted, whatever is read later', async () => {
+  it('keeps the time of a deletion, whatever is read later', async () => {
     const at = 'SELECT epoch_us(_deleted_at)::VARCHAR AS names FROM jobs WHERE id = 1'
     await sync(reading(1, named('old', 1, 2)), true)
     await sync(reading(2, named('new', 2)), true)
@@ -213,7 +216,7 @@ describe('a complete reading of what the warehouse has already', () => {
     expect(await names(file(), at)).toBe(deletedAt)
   })
 
-  it('keeps deleted rows from where it is told to', async () => {
+  it('keeps deleted rows from the time it is asked to', async () => {
     await sync(reading(1, named('old', 1, 2)))
     await sync((output) => sendParts(output, 2, [named('new', 2)]))
     await sync(reading(2, named('new', 3)), true)
@@ -224,7 +227,7 @@ describe('a complete reading of what the warehouse has already', () => {
     expect(await names()).toBe('2 newer, 4 newer')
   })
 
-  it('has its last rows once, where another stream cannot be committed with it', async () => {
+  it('has its last rows once, even if another stream cannot be committed with it', async () => {
     const people = streamOf('people', { name: { type: 'string' } })
     const both = (script: Script, other: Script) =>
       syncLists(
@@ -252,7 +255,7 @@ describe('a complete reading of what the warehouse has already', () => {
     expect(await names()).toBe('1 new, 2 new, 3 new')
   })
 
-  it('that fails leaves the earlier one, however often it is tried', async () => {
+  it('that fails keeps the earlier table, however often it is repeated', async () => {
     await sync(reading(1, named('old', 1)))
     for (const id of [2, 3]) {
       const failing: Script = async (output) => {

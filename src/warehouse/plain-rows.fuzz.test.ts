@@ -144,7 +144,7 @@ describe('the rows of plain records', () => {
     },
   )
 
-  it('are those of the general way also where they are much longer than the records', () => {
+  it('equal those of the general encoder even if they are much longer than the records', () => {
     const columns = Array.from({ length: 1000 }, (_, i) => ({
       property: `${i}${'x'.repeat(i % 100)}`,
       name: `c${i}`,

@@ -37,7 +37,7 @@ async function sync(stream: StreamSpec, script: Script, keepsDeleted = false) {
   return { ...done, state: done.states.get(stream.name) }
 }
 
-it('counts what it was given to write, and nothing that was to be left out', async () => {
+it('counts the records that it has to write, but not skipped ones', async () => {
   let counts: object = {}
   await sync(streamOf('jobs', {}), async (output) => {
     const gone = { json: '{"id":3}', op: DELETE } as const
@@ -49,7 +49,7 @@ it('counts what it was given to write, and nothing that was to be left out', asy
 })
 
 describe('the table of a stream', () => {
-  it('has a typed column per property, also without a record', async () => {
+  it('has a typed column per property, even without a record', async () => {
     const properties = {
       changeVersion: TEXT,
       hours: NUMBER,
@@ -76,7 +76,7 @@ describe('the table of a stream', () => {
     expect(await rows('FROM flat.days')).toEqual([])
   })
 
-  it('tells names apart that differ by case only', async () => {
+  it('distinguishes names that differ only in case', async () => {
     const stream = streamOf('people', { isoCode: TEXT, ISOCode: TEXT })
     await sync(stream, sending('{"ISOCode":"BE","isoCode":"NL","id":1}'))
     expect(await rows('SELECT isoCode, ISOCode_1 FROM people')).toEqual([
@@ -95,14 +95,14 @@ describe('the table of a stream', () => {
     expect(found.map(({ text }) => text)).toEqual([...texts, null])
   })
 
-  it('makes half of a surrogate pair the character that stands for none', async () => {
+  it('replaces a lone surrogate by the replacement character', async () => {
     const record = String.raw`{"id":1,"text":"a\ud83d","name":{"nl":"\ude00b\ud83d\ude00"}}`
     await sync(streamOf('texts', { text: TEXT, name: object() }), sending(record))
     const [row] = await rows("SELECT text, name->>'nl' AS nl FROM texts")
     expect(row).toEqual({ text: 'a\ufffd', nl: '\ufffdb😀' })
   })
 
-  it('takes what is nested as it came, with every digit', async () => {
+  it('stores nested values unchanged, with every digit', async () => {
     const place = '{"x": 0.12345678901234567890, "y":[1.50, 1e2 ]}'
     await sync(streamOf('places', { place: object() }), sending(`{"id":1,"place":${place}}`))
     expect(await rows('SELECT place::VARCHAR AS place FROM places')).toEqual([{ place }])
@@ -122,7 +122,7 @@ describe('the table of a stream', () => {
     expect(Number(row?.['value'])).toBe(Number(value))
   })
 
-  it('gets a column for a member that no schema knows', async () => {
+  it('gets a column for a member that is in no schema', async () => {
     const stream = streamOf('jobs', { name: TEXT })
     await sync(stream, sending('{"id":1,"name":"a"}'))
     const unknown = String.raw`{"id":2,"\u006eame":"b","Name":{"x":1},"_generation":5}`
@@ -147,7 +147,7 @@ describe('the view of a stream', () => {
   const person = object({ id: { type: 'integer' }, externalReferences: object() })
   const stream = streamOf('clockings', { person, name, externalReferences: object() })
 
-  it('has a column for each member of what is nested, those that no schema names included', async () => {
+  it('has a column for each member of nested objects, including those that are in no schema', async () => {
     const nested = '"name":{"default":"Sick","translations":{"nl":"Ziek","fr":"Malade"}}'
     const references = '{"@employee-number":"E5","a/b~c":"x"}'
     await sync(stream, sending('{"id":1,"person":{"id":5},"name":{"default":"A"}}'))
@@ -170,7 +170,7 @@ describe('the view of a stream', () => {
     expect((await types('flat.clockings'))['person_id']).toBe('BIGINT')
   })
 
-  it('has days and numbers that the service sends as texts, and null for what is none', async () => {
+  it('has dates and numbers that the service sends as strings, and null for other strings', async () => {
     const place = object({ latitude: { type: ['number', 'string', 'null'] } })
     const from = { ...TEXT, 'x-view': 'date' }
     const contracts = streamOf('contracts', { from, place })
@@ -196,7 +196,7 @@ describe('a sync', () => {
   const stream = streamOf('jobs', { changeVersion: TEXT, name: TEXT })
   const NAMES = 'SELECT id::INTEGER AS id, name FROM jobs ORDER BY id'
 
-  it('keeps the last of the rows of a key, in one commit or in two', async () => {
+  it('keeps the last row of a key, in one commit or in two', async () => {
     const first = ['{"id":1,"name":"a"}', '{"id":2,"name":"b"}', '{"id":1,"name":"c"}']
     await sync(stream, sending(...first))
     await sync(stream, sending('{"id":2,"name":"d"}', { json: '{"id":1}', op: DELETE }))
@@ -207,7 +207,7 @@ describe('a sync', () => {
     ])
   })
 
-  it('keeps deleted rows with their last content if it is told to, until it is told no more', async () => {
+  it('keeps deleted rows with their last content as long as it is asked to', async () => {
     const [gone, soft] = [
       { json: '{"id":1,"changeVersion":"B"}', op: DELETE },
       { json: '{"id":2,"name":"last","changeVersion":"B"}', op: SOFT_DELETE },
@@ -242,12 +242,12 @@ describe('a sync', () => {
     expect(await rows(NAMES)).toEqual([{ id: 2, name: 'b' }])
   })
 
-  it('hands over the state that was committed with the rows', async () => {
+  it('returns the state that was committed with the rows', async () => {
     expect((await sync(stream, sending('{"id":1}'))).state).toBeUndefined()
     expect((await sync(stream, sending('{"id":2}'))).state).toEqual({ syncs: 1 })
   })
 
-  it('commits a state that is asked for before it goes on', async () => {
+  it('commits a required state before it continues', async () => {
     const seen: unknown[] = []
     await sync(stream, async (output) => {
       await send(output, ['{"id":1,"name":"a"}'])
@@ -258,7 +258,7 @@ describe('a sync', () => {
     expect(await rows(NAMES)).toEqual([{ id: 1, name: 'a' }])
   })
 
-  it('stops at records that have more different members than a table has columns', async () => {
+  it('stops at records with more different members than a table can have columns', async () => {
     const many = Array.from({ length: 501 }, (_, i) => [`m${i}`, 1])
     const record = JSON.stringify({ id: 1, ...Object.fromEntries(many) })
     const { failures } = await syncLists(file(), new Map([[stream, sending(record)]]))
@@ -267,7 +267,7 @@ describe('a sync', () => {
     ])
   })
 
-  it('refuses a stream that there is not', async () => {
+  it('refuses an unknown stream', async () => {
     const scripts = new Map([[stream, sending()]])
     await expect(syncLists(file(), scripts, { streams: ['jops'] })).rejects.toThrow(
       'jops: There is no stream of this name; did you mean jobs?',
@@ -286,7 +286,7 @@ describe('published', () => {
   const at = (name: string) => join(folder, name)
 
   describe('a copy of a warehouse', () => {
-    it('takes the place of what an earlier one has left half, not of the file to which that leads', () => {
+    it('replaces a partial copy of an earlier sync, but not the file that a link leads to', () => {
       writeFileSync(at('other'), 'of somebody else')
       symlinkSync(at('other'), at('copy.duckdb.new'))
       publish(at('w.duckdb'), at('copy.duckdb'))
@@ -304,7 +304,7 @@ describe('published', () => {
       },
     )
 
-    it('may stand beside it by any other name', () => {
+    it('may be beside it under any other name', () => {
       expect(() => assertPublishable(at('w.duckdb'), at('w.duckdb.copy'))).not.toThrow()
     })
   })

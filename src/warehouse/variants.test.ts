@@ -42,7 +42,7 @@ const reading =
     await output.complete()
   }
 
-describe('a value that its column does not hold', () => {
+describe('a value that does not fit into its column', () => {
   it.each([
     ['more digits than a double has', NUMBER, '0.5', '0.12345678901234567890'],
     ['an integer that a double would round', NUMBER, '0.5', '9007199254740993'],
@@ -96,7 +96,7 @@ describe('a value that its column does not hold', () => {
     ])
   })
 
-  it('leaves questions about days and texts as they are', async () => {
+  it('does not change queries about dates and strings', async () => {
     const good = Array.from(
       { length: 9 },
       (_, i) => `{"id":${i},"day":"2026-01-0${i + 1}","name":"n${i}"}`,
@@ -110,14 +110,14 @@ describe('a value that its column does not hold', () => {
     ])
   })
 
-  it('is told of in one sentence for a single record', async () => {
+  it('is reported in one sentence for a single record', async () => {
     const { warnings } = await sync(sending('{"id":1,"day":5}'))
     expect(warnings).toEqual([
       expect.stringContaining('day is not a valid DATE in 1 record: there it'),
     ])
   })
 
-  it('goes when a better one comes, and its column when a complete reading has none', async () => {
+  it('is removed when a valid one comes, and its column when a complete read has none', async () => {
     await sync(sending('{"id":1,"day":5}', '{"id":2,"day":"2026-01-01"}'))
     await sync(sending('{"id":1,"day":"2026-01-02"}'))
     expect(
@@ -138,7 +138,7 @@ describe('a value that its column does not hold', () => {
     ])
   })
 
-  it('counts as it came last where a member comes twice', async () => {
+  it('counts with its last occurrence if a member comes twice', async () => {
     const { warnings } = await sync(
       sending(
         '{"id":1,"day":5,"day":"2026-01-01"}',
@@ -156,7 +156,7 @@ describe('a value that its column does not hold', () => {
     expect(warnings).toEqual([expect.stringContaining('in 1 record:')])
   })
 
-  it('has a column whose name the service has not', async () => {
+  it('has a column with a name that the service does not use', async () => {
     await sync(sending('{"id":1,"day_json":"theirs","day":5}'))
     expect(await rows('SELECT day_json, day_json_1 FROM clockings')).toEqual([
       { day_json: '"theirs"', day_json_1: '5' },
@@ -164,8 +164,8 @@ describe('a value that its column does not hold', () => {
   })
 })
 
-describe('a key that its column does not hold', () => {
-  it('tells rows apart all the same', async () => {
+describe('a key that does not fit into its column', () => {
+  it('identifies rows nevertheless', async () => {
     await sync(sending('{"id":"a","name":"x"}', '{"id":2,"name":"y"}', '{"id":"b","name":"z"}'))
     await sync(
       sending('{"id":"a","name":"again"}', '{"id":2,"name":"too"}', {
@@ -188,7 +188,7 @@ describe('a key that its column does not hold', () => {
 })
 
 describe('a value', () => {
-  it('with an escaped backslash before the letters of a surrogate stays as it came', async () => {
+  it('with an escaped backslash before the letters of a surrogate is not changed', async () => {
     const place = String.raw`{"a":"\\ud800","b":"\ud83d\ude00","c":"\\\ud800","d":"\udc00\ud800"}`
     await sync(sending(`{"id":1,"place":${place}}`))
     const [row] = await rows('SELECT place::VARCHAR AS place FROM clockings')
@@ -200,7 +200,7 @@ describe('a value', () => {
     })
   })
 
-  it('that imitates rows is a text also where DuckDB begins to read in the middle of it', async () => {
+  it('that looks like rows is a string even if DuckDB begins to read in the middle of it', async () => {
     const name = '\n0\x1f7\x1f2026-03-31\x1fx\x1f{}\x1f1'.repeat(50_000)
     const records = Array.from({ length: 10 }, (_, i) => JSON.stringify({ id: i + 1, name }))
     await sync(sending(...records))

@@ -44,7 +44,7 @@ const file = () => join(folder, 'w.duckdb')
 const rows = (sql: string) => ask(file(), sql)
 
 describe('a stream that cannot be committed', () => {
-  it('fails alone, at once, and continues where its last commit was', async () => {
+  it('fails alone, at once, and continues from its last commit', async () => {
     const [jobs, people] = [streamOf('jobs', { name: TEXT }), streamOf('people', { name: TEXT })]
     const both = (script: Script) => new Map([jobs, people].map((stream) => [stream, script]))
     await syncLists(file(), both(sending('{"id":1,"name":"a"}')))
@@ -142,7 +142,7 @@ describe('a table that somebody has changed', () => {
     },
   )
 
-  it('keeps a column of somebody else where a newer schema has its name', async () => {
+  it('keeps a column that somebody else added if a newer schema has a field of its name', async () => {
     await sync('{"id":1,"name":"a"}')
     await change("ALTER TABLE jobs ADD COLUMN notes VARCHAR DEFAULT 'mine'")
     const newer = streamOf('jobs', { name: TEXT, notes: TEXT })
@@ -151,7 +151,7 @@ describe('a table that somebody has changed', () => {
     expect(await rows('SELECT notes_1 FROM flat.jobs')).toEqual([{ notes_1: 'b' }])
   })
 
-  it('is made again for a sync that keeps what is deleted, too', async () => {
+  it('is created again for a sync that keeps deleted rows, too', async () => {
     const keeping = (...records: Sent[]) =>
       syncLists(file(), new Map([[jobs, sending(...records)]]), { keepsDeleted: true })
     await keeping('{"id":1}')
@@ -163,7 +163,7 @@ describe('a table that somebody has changed', () => {
   })
 })
 
-describe('what the file tells of its syncs', () => {
+describe('what the file says about its syncs', () => {
   const [jobs, people] = [streamOf('jobs', { name: TEXT }), streamOf('people', {})]
   const at = (hour: number) => () => new Date(Date.UTC(2026, 10, 22, hour))
   const syncAt = (hour: number, script: Script) =>
@@ -176,7 +176,7 @@ describe('what the file tells of its syncs', () => {
       { now: at(hour) },
     )
 
-  it('is when each began and ended, how, and since when each stream is complete', async () => {
+  it('is when each one began and ended, its result, and when each stream was last complete', async () => {
     await syncAt(1, sending('{"id":1}', '{"id":2}'))
     await syncAt(2, async (output) => {
       await send(output, ['{"id":3}'])
@@ -230,7 +230,7 @@ describe('what the file tells of its syncs', () => {
     ])
   })
 
-  it('is what the schemas say of tables, views and columns', async () => {
+  it('includes the descriptions of tables, views and columns in the schemas', async () => {
     const description = (text: string) => ({ description: text })
     const stream: StreamSpec = {
       ...streamOf('jobs', {
@@ -279,14 +279,14 @@ async function otherProcess(path: string): Promise<ChildProcess> {
 const syncInto = (path: string) => syncLists(path, new Map([[streamOf('jobs', {}), sending()]]))
 
 describe('a warehouse', () => {
-  it('is no file that DuckDB reads but cannot keep rows in', async () => {
+  it('is not a file that DuckDB can read but not write', async () => {
     const path = join(folder, 'config.json')
     writeFileSync(path, '{"tenant":"acme"}')
     await expect(syncInto(path)).rejects.toThrow(`${path} is not a DuckDB file`)
     expect(readFileSync(path, 'utf8')).toBe('{"tenant":"acme"}')
   })
 
-  it('of a later version is refused, and stays as it is', async () => {
+  it('of a later version is refused, and not changed', async () => {
     await syncInto(file())
     await withDuckDb(file(), (connection) => connection.run('UPDATE _protime.owner SET format = 3'))
     const before = readFileSync(file())
@@ -316,7 +316,7 @@ describe('a warehouse', () => {
     },
   )
 
-  it('is the file that a link leads to: --rewrite leaves no other one behind', async () => {
+  it('is the file behind a symbolic link: --rewrite leaves no other one behind', async () => {
     const [real, link] = [file(), join(folder, 'link.duckdb')]
     symlinkSync(real, link)
     await syncInto(real)
@@ -344,7 +344,7 @@ describe('a warehouse', () => {
     expect(statSync(file()).ino).toBe(before)
   })
 
-  it('is not replaced by one that lacks a stream because --streams does not name it', async () => {
+  it('is not replaced by a file that lacks a stream because --streams does not name it', async () => {
     const [jobs, people] = [streamOf('jobs', {}), streamOf('people', {})]
     const both = new Map([jobs, people].map((stream) => [stream, sending('{"id":1}')]))
     await syncLists(file(), both)

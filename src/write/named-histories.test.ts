@@ -25,65 +25,71 @@ describe('after any history of faults and kills', () => {
     externalCode: fc.option(fc.constantFrom('A', 'B', null), { nil: undefined }),
   })
 
-  it('the job categories have all that the records say, and keep the rest', UNLIMITED, async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        histories(category, category, ['lost', 'kill-before', 'kill-after', 'other']),
-        async ({ options, wanted, runs, batchSize }) => {
-          const service = createFakeService(options)
-          for (let id = 1; id <= RECORDS; id++) {
-            const name = { default: `Category ${id}`, translations: { fr: 'Catégorie' } }
-            service.categories.set(String(id), { name, externalCode: 'old', version: 1 })
-            service.linksOf('job-categories', 'erp').set(`c${id}`, String(id))
-            // The digits of another one.
-            service.linksOf('job-categories', 'number').set(String((id % RECORDS) + 1), String(id))
-          }
-          const records = wanted.map(({ id, by, name, nl, externalCode, spelling }) => ({
-            data: {
-              ...keyOf(id, by),
-              name: {
-                default: name && spelled(name, spelling),
-                translations: nl === undefined ? undefined : { nl },
+  it(
+    'the job categories have everything in the records, and keep the rest',
+    UNLIMITED,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          histories(category, category, ['lost', 'kill-before', 'kill-after', 'other']),
+          async ({ options, wanted, runs, batchSize }) => {
+            const service = createFakeService(options)
+            for (let id = 1; id <= RECORDS; id++) {
+              const name = { default: `Category ${id}`, translations: { fr: 'Catégorie' } }
+              service.categories.set(String(id), { name, externalCode: 'old', version: 1 })
+              service.linksOf('job-categories', 'erp').set(`c${id}`, String(id))
+              // The digits of another one.
+              service
+                .linksOf('job-categories', 'number')
+                .set(String((id % RECORDS) + 1), String(id))
+            }
+            const records = wanted.map(({ id, by, name, nl, externalCode, spelling }) => ({
+              data: {
+                ...keyOf(id, by),
+                name: {
+                  default: name && spelled(name, spelling),
+                  translations: nl === undefined ? undefined : { nl },
+                },
+                externalCode: externalCode && spelled(externalCode, spelling),
               },
-              externalCode: externalCode && spelled(externalCode, spelling),
-            },
-            isDelete: false,
-          }))
-          const input = { service, object: 'job_categories', records, batchSize } as const
-          for (const faults of runs) await write({ ...input, faults })
-          const expected = new Map(
-            [...service.categories].map(([id, { name, externalCode }]) => [
-              id,
-              { default: name.default, ...name.translations, externalCode },
-            ]),
-          )
-          const isRefused = (by: string) =>
-            by === 'contradiction' || (by === 'digits' && options.readsDigits)
-          for (const { id, by, name, nl, externalCode } of wanted) {
-            if (isRefused(by)) continue
-            const known = expected.get(id)
-            const texts = { ...(name && { default: name }), ...given('nl', nl) }
-            if (known !== undefined)
-              expected.set(id, { ...known, ...texts, ...given('externalCode', externalCode) })
-          }
-          const outcomes = await write(input)
-          for (const { ordinal = -1, outcome } of outcomes)
-            expect(outcome === 'rejected').toBe(isRefused(wanted[ordinal]?.by ?? ''))
-          for (const [id, { name, externalCode }] of service.categories)
-            expect({
-              ...name.translations,
-              default: folded(name.default),
-              externalCode: externalCode && folded(externalCode),
-            }).toEqual(foldedTexts(expected.get(id)))
-          service.writes.length = 0
-          const isStable = new Set(wanted.map(({ id }) => id)).size === wanted.length
-          await write(input)
-          if (isStable) expect(service.writes).toEqual([])
-        },
-      ),
-      parameters,
-    )
-  })
+              isDelete: false,
+            }))
+            const input = { service, object: 'job_categories', records, batchSize } as const
+            for (const faults of runs) await write({ ...input, faults })
+            const expected = new Map(
+              [...service.categories].map(([id, { name, externalCode }]) => [
+                id,
+                { default: name.default, ...name.translations, externalCode },
+              ]),
+            )
+            const isRefused = (by: string) =>
+              by === 'contradiction' || (by === 'digits' && options.readsDigits)
+            for (const { id, by, name, nl, externalCode } of wanted) {
+              if (isRefused(by)) continue
+              const known = expected.get(id)
+              const texts = { ...(name && { default: name }), ...given('nl', nl) }
+              if (known !== undefined)
+                expected.set(id, { ...known, ...texts, ...given('externalCode', externalCode) })
+            }
+            const outcomes = await write(input)
+            for (const { ordinal = -1, outcome } of outcomes)
+              expect(outcome === 'rejected').toBe(isRefused(wanted[ordinal]?.by ?? ''))
+            for (const [id, { name, externalCode }] of service.categories)
+              expect({
+                ...name.translations,
+                default: folded(name.default),
+                externalCode: externalCode && folded(externalCode),
+              }).toEqual(foldedTexts(expected.get(id)))
+            service.writes.length = 0
+            const isStable = new Set(wanted.map(({ id }) => id)).size === wanted.length
+            await write(input)
+            if (isStable) expect(service.writes).toEqual([])
+          },
+        ),
+        parameters,
+      )
+    },
+  )
 
   const place = fc.record({
     value: values,

@@ -98,7 +98,7 @@ describe('after any history of faults and kills', () => {
     },
   )
 
-  it('the references are those also where two write them at once', UNLIMITED, async () => {
+  it('the references are also right if two programs write them at once', UNLIMITED, async () => {
     await fc.assert(
       fc.asyncProperty(
         histories(link, change, ['none', 'lost', 'kill-before', 'kill-after']),

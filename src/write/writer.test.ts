@@ -24,7 +24,7 @@ const hr = (value: string, id: string) => ({
 describe('a list of references that cannot be read', () => {
   const open = () => createFakeService({ ...OPTIONS, lists: 'unreadable' })
 
-  it('says nothing of them: they are put, and asked for one by one when that is refused', async () => {
+  it('does not say that there are none: they are put, and requested one by one if that is refused', async () => {
     const service = open()
     service.linksOf('people', 'hr').set('A', '1').set('B', '2')
     const records = [hr('A', '1'), hr('B', '3'), { ...hr('C', '4'), isDelete: true }]
@@ -45,7 +45,7 @@ describe('a list of references that cannot be read', () => {
   })
 })
 
-it('a record has the columns of a database as its members', async () => {
+it('a record may have the columns of a database as its members', async () => {
   const service = createFakeService(OPTIONS)
   const data = { COLLECTION: 'people', NAME: 'hr', VALUE: 'A', INTERNAL_REFERENCE: 1 }
   await write({ service, object: 'external_references', records: [{ data, isDelete: false }] })
@@ -97,7 +97,7 @@ it.each([
   },
 )
 
-it('a run that is killed leaves no more links ended than it has requests at a time', async () => {
+it('a run that is killed leaves no more links deleted than it has requests at a time', async () => {
   const service = createFakeService(OPTIONS)
   const people = service.linksOf('people', 'hr')
   const old = ['1', '2', '3', '4', '5', '6']
@@ -112,7 +112,7 @@ it('a run that is killed leaves no more links ended than it has requests at a ti
   expect(people.size).toBeGreaterThanOrEqual(old.length - CONCURRENCY)
 })
 
-it('a work location whose creation is not confirmed is asked for once, however many records want it', async () => {
+it('a work location whose creation is not confirmed is requested once, however many records need it', async () => {
   const service = createFakeService(OPTIONS)
   const data = { externalReferences: { erp: 'N1' }, name: 'North' }
   const records = [data, data].map((one) => ({ data: one, isDelete: false }))
@@ -123,7 +123,7 @@ it('a work location whose creation is not confirmed is asked for once, however m
   expect(service.writes).toEqual(['post location'])
 })
 
-it('a reference whose work location waits for another one of its name gets none of another name meanwhile', async () => {
+it('a reference whose work location waits for another one of its name gets none of another name in the meantime', async () => {
   const service = createFakeService(OPTIONS)
   const records = [
     ['N1', 'North'],
@@ -167,7 +167,7 @@ describe.each(['one', 'lower'] as const)(
       },
     )
 
-    it('a value that the service has for the same record in another case is no change twice', async () => {
+    it('a value that the service has for the same record in another case is changed at most once', async () => {
       const service = open()
       service.linksOf('people', 'hr').set('a1', '1').set('b2', '2')
       const records = [hr('A1', '1'), hr('B2', '2')]
@@ -204,7 +204,7 @@ describe.each(['joined', 'left out'] as const)('where blanks within values are %
     expect(service.writes).toHaveLength(3)
   })
 
-  it('a mirror takes nothing away', async () => {
+  it('a mirror deletes nothing', async () => {
     const service = open()
     await write({ service, object, records })
     const settings = { mirror: true, max_deletes: '0' }
@@ -223,7 +223,7 @@ describe.each(['joined', 'left out'] as const)('where blanks within values are %
   })
 })
 
-it('values that differ in blanks within are two where the service has both', async () => {
+it('values that differ in inner blanks are two if the service has both', async () => {
   const service = createFakeService(OPTIONS)
   const records = [hr('A 1', '1'), hr('A1', '2')]
   const input = { service, object: 'external_references', records } as const
@@ -238,7 +238,7 @@ it('values that differ in blanks within are two where the service has both', asy
   )
 })
 
-it('a failure that is about no record stops everything, and what was done is told', async () => {
+it('a failure that concerns no single record stops everything, and reports what was done', async () => {
   const { connect } = createFakeService(OPTIONS)
   const client = connect()
   const down = new ClientError('transient', 'x-test', 'The service failed.', { status: 500 })
@@ -261,7 +261,7 @@ it('a failure that is about no record stops everything, and what was done is tol
   expect(outcomes).not.toContainEqual([1, expect.anything()])
 })
 
-it('an object without its scope is rejected whole, and the others are written', async () => {
+it('an object without its scope is rejected completely, and the others are written', async () => {
   const { connect, categories } = createFakeService(OPTIONS)
   categories.set('1', { name: { default: 'Clerks' }, version: 1 })
   const client = connect()

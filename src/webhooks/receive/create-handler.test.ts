@@ -32,7 +32,7 @@ describe('the handler of deliveries', () => {
   })
 
   // spec: Events 5
-  it('answers 503 when it cannot be stored, so that it comes again', async () => {
+  it('answers 503 if it cannot be stored, so that it is sent again', async () => {
     const errors: unknown[] = []
     const full = new Error('disk full')
     const handler = handlerOf({
@@ -43,7 +43,7 @@ describe('the handler of deliveries', () => {
     expect(errors).toEqual([full])
   })
 
-  it('asks for the keys of the path alone', async () => {
+  it('gets only the keys of the path', async () => {
     const paths: string[] = []
     const handler = handlerOf({
       async keysOf(path) {
@@ -55,7 +55,7 @@ describe('the handler of deliveries', () => {
     expect(paths).toEqual(['/hooks/clockings/nonce'])
   })
 
-  it('takes the collection from the path as it is told', async () => {
+  it('gets the collection from the path in the configured way', async () => {
     const events: WebhookEvent[] = []
     const handler = handlerOf({
       keysOf: () => [KEY],
@@ -102,13 +102,13 @@ describe('the handler of deliveries', () => {
     expect(refusals).toEqual([{ path: new URL(request.url).pathname, status: expected, reason }])
   })
 
-  it('does not read the body of what is not signed', async () => {
+  it('does not read the body of an unsigned delivery', async () => {
     const body = new ReadableStream({ pull: () => Promise.reject(new Error('it was read')) })
     const request = new Request(URL_OF_HOOK, { method: 'POST', body, duplex: 'half' })
     expect((await handlerOf({ onRefused() {} })(request)).status).toBe(401)
   })
 
-  it('passes on what is signed and not JSON, where it is asked to', async () => {
+  it('passes on signed deliveries that are not JSON, if it is asked to', async () => {
     const events: WebhookEvent[] = []
     const onEvent = (event: WebhookEvent) => void events.push(event)
     expect((await handlerOf({ notJson: 'pass', onEvent })(signed('{"id":'))).status).toBe(200)
@@ -126,7 +126,7 @@ describe('the handler of deliveries', () => {
   })
 })
 
-it('refusals for one reason are one line a minute', () => {
+it('refusals for the same reason are logged once a minute', () => {
   const said = spyOnConsole()
   let now = 0
   const refused = quietRefusals(() => now)
@@ -236,7 +236,7 @@ describe('a handler in a server of Node', () => {
     expect(await answers(1)).toEqual([200])
   })
 
-  it('says at once that somebody else has read the body', async () => {
+  it('says at once that other code has read the body', async () => {
     const said = spyOnStderr()
     const { write, answers } = await serve(undefined, async (request, response, handle) => {
       await text(request)
@@ -247,7 +247,7 @@ describe('a handler in a server of Node', () => {
     expect(said()).toContain('mount this before body parsers')
   })
 
-  it('is told of where it fails, but not what with', async () => {
+  it('reports where it fails, but not with what', async () => {
     const said = spyOnStderr()
     const { write, answers } = await serve(() => {
       throw new RangeError(ZOE)
@@ -258,7 +258,7 @@ describe('a handler in a server of Node', () => {
     expect(said()).not.toContain('4712')
   })
 
-  it('answers 500 when it does not know its keys', async () => {
+  it('answers 500 if it cannot get its keys', async () => {
     const said = spyOnStderr()
     const { write, answers } = await serveListener(
       toNode(
@@ -273,7 +273,7 @@ describe('a handler in a server of Node', () => {
     expect(said()).toContain('the handler threw (Error)')
   })
 
-  it('is not troubled by a sender who hangs up', async () => {
+  it('is not affected by a sender that disconnects', async () => {
     const said = spyOnStderr()
     const { write, end, again } = await serve()
     write(delivery(ZOE).subarray(0, -1))

@@ -71,13 +71,13 @@ describe('the event of a delivery', () => {
     expect(event('\uFEFF{"id":1}').id).toBe(1)
   })
 
-  it('is none of what is not JSON, of which nothing is repeated', () => {
+  it('is refused if the body is not JSON, of which nothing is quoted', () => {
     expect(() => event('{"secret"')).toThrow(/^the body of the delivery is not JSON$/)
   })
 })
 
 describe('the type of an event', () => {
-  it('is that of the records of its collection, as the schemas say', () => {
+  it('is that of the records of its collection, according to the schemas', () => {
     expectTypeOf<WebhookEventOf<'clockings'>['data']>().not.toEqualTypeOf<unknown>()
     type Clocking = NonNullable<WebhookEventOf<'clockings'>['data']>
     expectTypeOf<Clocking['id']>().toEqualTypeOf<number>()
@@ -86,7 +86,7 @@ describe('the type of an event', () => {
     type _None = Clocking['dateOfBirth']
   })
 
-  it('may be that of one collection of many, which its name tells', () => {
+  it('may be narrowed to one collection by its name', () => {
     const namesOf = (event: WebhookEvent) =>
       event.collection === 'people' ? event.data?.lastName : undefined
     expectTypeOf(namesOf).returns.toEqualTypeOf<string | null | undefined>()
@@ -95,7 +95,7 @@ describe('the type of an event', () => {
     )
   })
 
-  it('has the levels of an assignment as a list, and as the one object that the service may send', () => {
+  it('has the levels of an assignment as an array, or as the single object that the service may send', () => {
     type Levels = NonNullable<WebhookEventOf<'assignments'>['data']>['activityLevels']
     type Level = Exclude<Extract<Levels, readonly unknown[]>[number], null>
     expectTypeOf<Level>().toExtend<Levels>()
@@ -123,7 +123,7 @@ describe('the newest version of a record', () => {
     expect(delivered.filter((version) => newest(person(7, version)))).toEqual(['v3', 'v4'])
   })
 
-  it('is that of one record of one collection, whose id may be written as text', () => {
+  it('is that of one record of one collection, whose id may be a string', () => {
     const newest = createNewest()
     expect(newest(person(7, 'v2'))).toBe(true)
     expect(newest(person('7', 'v1'))).toBe(false)
@@ -143,7 +143,7 @@ describe('the newest version of a record', () => {
     )
   })
 
-  it('is a deletion also where that has the version of the last change, and not after it', () => {
+  it('is a deletion even with the version of the last change, but not after it', () => {
     const newest = createNewest()
     expect(newest(person(7, 'v2'))).toBe(true)
     expect(newest({ ...person(7, 'v1'), deleted: true })).toBe(false)
@@ -162,7 +162,7 @@ describe('the newest version of a record', () => {
     expect([newest(event), newest(event)]).toEqual([true, true])
   })
 
-  it('is forgotten first of the record that was not asked about for longest', () => {
+  it('is first forgotten for the record that was not used for the longest time', () => {
     const newest = createNewest({ capacity: 2 })
     newest(person(1, 'v2'))
     newest(person(2, 'v2'))
@@ -187,7 +187,7 @@ const NO_KEY_FITS = { name: 'VerificationError', reason: 'no-key-fits' }
 describe('the signature of a delivery', () => {
   // spec: Events 2
   // spec: Authentication 9
-  it('is what OpenSSL makes of the same bytes and key', async () => {
+  it('equals that of OpenSSL for the same bytes and key', async () => {
     await verify(Buffer.from(BODY), AUTHORIZATION, [KEY])
     await verify(BODY, AUTHORIZATION, [KEY])
   })
@@ -232,18 +232,18 @@ describe('the signature of a delivery', () => {
     })
   })
 
-  it('is made for tests of a receiver by the same key', async () => {
+  it('can be created for tests with the same key', async () => {
     expect(await sign(BODY, KEY)).toBe(AUTHORIZATION)
     expect(await sign(Buffer.from(BODY), KEY)).toBe(AUTHORIZATION)
   })
 
-  it('may be by any of the keys, and by no other', async () => {
+  it('may be made with any of the keys, but with no other', async () => {
     await verify(BODY, AUTHORIZATION, ['a', KEY, 'b'])
     await expect(verify(BODY, AUTHORIZATION, ['a', 'b'])).rejects.toMatchObject(NO_KEY_FITS)
     await expect(verify(BODY, AUTHORIZATION, [])).rejects.toMatchObject(NO_KEY_FITS)
   })
 
-  it('covers each bit of any bytes, which need not be text', async () => {
+  it('covers each bit of any bytes, even if they are not text', async () => {
     const flipped = fc.record({
       body: fc.uint8Array({ minLength: 1, maxLength: 300 }),
       key: fc.string({ minLength: 1, unit: 'grapheme' }),
@@ -263,7 +263,7 @@ describe('the signature of a delivery', () => {
 })
 
 describe('verify refuses', () => {
-  it('a body that was parsed, and says why', async () => {
+  it('a parsed body, and says why', async () => {
     const parsed = JSON.parse(BODY) as Uint8Array
     await expect(verify(parsed, AUTHORIZATION, [KEY])).rejects.toThrow(
       /^the body is needed as it was received.*express\.json/,

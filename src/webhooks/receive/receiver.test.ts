@@ -17,7 +17,7 @@ import {
 
 const RECORD = '{"changeVersion":"00000A1000005C200020","id":4712,"name":"Zoë €"}'
 
-describe('a signed delivery is answered 200 and told of', () => {
+describe('a signed delivery is answered 200 and reported', () => {
   // spec: Events 1
   // spec: Events 9
   it.each([
@@ -66,7 +66,7 @@ describe('a signed delivery is answered 200 and told of', () => {
     expect(await connection.answers(1)).toEqual([200])
   })
 
-  it('after it was asked for its body', async () => {
+  it('after it was asked to continue', async () => {
     const { open } = await startReceiver()
     const connection = await open()
     connection.write(
@@ -161,7 +161,7 @@ describe('a delivery is refused', () => {
     expect([...counts]).toEqual([[400, 1]])
   })
 
-  it('when it cannot be told of: 503, so that it comes again', async () => {
+  it('if it cannot be reported: 503, so that it is sent again', async () => {
     const { deliver, warnings } = await startReceiver({
       onDelivery() {
         throw new Error('no room')
@@ -200,7 +200,7 @@ describe('the webhook of a delivery', () => {
   })
 })
 
-it('pages are shown beside the deliveries, and are no answers to one', async () => {
+it('pages are served beside the deliveries, but not as answers to one', async () => {
   const page = () => ({ status: 503, contentType: 'application/json', body: '{"é":1}' })
   const { open, counts } = await startReceiver({ pages: new Map([['/healthz', page]]) })
   const connection = await open()
@@ -212,7 +212,7 @@ it('pages are shown beside the deliveries, and are no answers to one', async () 
   expect(counts.size).toBe(0)
 })
 
-it('nothing that is logged holds a body, a key or the path', async () => {
+it('no line of the log contains a body, a key or the path', async () => {
   const { deliver, warnings } = await startReceiver()
   await deliver('Zoë')
   await deliver(RECORD, { authorization: sign(RECORD, 'other') })
@@ -245,7 +245,7 @@ describe('a body of more than 1 MiB', () => {
     await connection.closed
   })
 
-  it('is refused at the limit when its length is not told', async () => {
+  it('is refused at the limit if its length is not declared', async () => {
     const { open } = await startReceiver()
     const connection = await open()
     connection.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${MEBIBYTE.toString(16)}\r\n`)
@@ -257,13 +257,13 @@ describe('a body of more than 1 MiB', () => {
     await connection.closed
   })
 
-  it('is taken up to the limit', async () => {
+  it('is accepted up to the limit', async () => {
     const { deliver } = await startReceiver()
     expect(await deliver(`"${'x'.repeat(MEBIBYTE - 2)}"`)).toBe(200)
   })
 })
 
-it('slow senders are answered 408 and hold nobody up', async () => {
+it('slow senders are answered 408 and do not delay others', async () => {
   const limits = { headersMs: 500, requestMs: 1500 }
   const { open, deliver, verified, counts } = await startReceiver({ limits })
   const chunked = `${HEAD}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`
@@ -280,7 +280,7 @@ it('slow senders are answered 408 and hold nobody up', async () => {
   expect(verified).toHaveLength(1)
 })
 
-it('a sender who never reads the answers is cut off', async () => {
+it('a sender that never reads the answers is disconnected', async () => {
   const page = () => ({ status: 200, contentType: 'text/plain', body: 'x'.repeat(MEBIBYTE) })
   const { port, deliver } = await startReceiver({
     pages: new Map([['/healthz', page]]),
@@ -300,7 +300,7 @@ it('headers of more than 16 KiB are refused: 431', async () => {
   expect(await connection.answers(1)).toEqual([431])
 })
 
-it('a connection beyond the limit takes the place of the one that has said nothing for longest, with a warning', async () => {
+it('a connection beyond the limit replaces the one that was silent for the longest time, with a warning', async () => {
   const { open, warnings, deliver } = await startReceiver({ limits: { connections: 3 } })
   const silent = [await open(), await open()]
   const busy = await open()
@@ -314,7 +314,7 @@ it('a connection beyond the limit takes the place of the one that has said nothi
   expect(await busy.answers(2)).toEqual([200, 200])
 })
 
-it('a storm of wrong signatures is one warning a minute, and none is told of', async () => {
+it('many wrong signatures cause one warning a minute, and none is reported', async () => {
   const time = createVirtualTime()
   const { open, close, verified, warnings } = await startReceiver({ time })
   const connection = await open()
@@ -337,7 +337,7 @@ it('a storm of wrong signatures is one warning a minute, and none is told of', a
 })
 
 describe('when it closes', () => {
-  it('what is under way is answered, and its connection closed', async () => {
+  it('active requests are answered, and their connections closed', async () => {
     const { open, close, port, verified } = await startReceiver()
     const connection = await open()
     connection.write(`${HEAD}Content-Length: 2\r\n\r\n{`)
@@ -354,7 +354,7 @@ describe('when it closes', () => {
     await expect(openRaw(port)).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('what does not come to an end is cut off after a while', async () => {
+  it('requests that do not end are aborted after a while', async () => {
     const { open, close } = await startReceiver({ limits: { closeMs: 50 } })
     const connection = await open()
     connection.write(`${HEAD}Content-Length: 2\r\n\r\n{`)

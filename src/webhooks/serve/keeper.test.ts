@@ -15,7 +15,7 @@ import {
 } from './testing/start-keeper.ts'
 
 describe('the keeper', () => {
-  it('makes one webhook per collection, each with an address of its own, and none at the next start', async () => {
+  it('creates one webhook per collection, each with its own address, and none at the next start', async () => {
     const service = createFakeService()
     const first = start(service)
     await first.keeper.round()
@@ -48,7 +48,7 @@ describe('the keeper', () => {
     expectKept(service, store.hooks)
   })
 
-  it('takes deliveries of a replaced one for 72 hours more', async () => {
+  it('accepts deliveries of a replaced one for another 72 hours', async () => {
     const service = createFakeService()
     const { keeper, store } = start(service)
     await keeper.round()
@@ -64,7 +64,7 @@ describe('the keeper', () => {
     expectKept(service, store.hooks)
   })
 
-  it('makes one per hour at most where each is disabled at once, and warns once per hour', async () => {
+  it('creates at most one per hour if each is disabled at once, and warns once per hour', async () => {
     const service = createFakeService()
     service.status = 'Disabled'
     const { keeper, warnings } = start(service, { collections: ['people'] })
@@ -91,7 +91,7 @@ describe('the keeper', () => {
     expectKept(service, store.hooks)
   })
 
-  it('goes on without a collection that is refused, and says so', async () => {
+  it('continues without a collection that is refused, and says so', async () => {
     const service = createFakeService()
     service.refusing.add('people')
     const { keeper, store, warnings } = start(service)
@@ -104,7 +104,7 @@ describe('the keeper', () => {
     expect(inState(store.hooks, 'live')).toHaveLength(1)
   })
 
-  it('leaves a webhook alone whose key it does not know, unless it is to adopt', async () => {
+  it('does not touch a webhook whose key it does not know, unless it has to adopt it', async () => {
     const lost = createFakeService()
     await start(lost).keeper.round()
     const ours = lost.records.splice(0)
@@ -152,7 +152,7 @@ describe('the keeper', () => {
     expect(await stay(5)).toBe(2)
   })
 
-  it('replaces all when the public URL changes, and drops what is not chosen any more', async () => {
+  it('replaces all when the public URL changes, and deletes those that are no longer selected', async () => {
     const service = createFakeService()
     await start(service, { publicUrl: 'https://old.acme.example' }).keeper.round()
     service.now += 2 * HOUR
@@ -207,7 +207,7 @@ describe('the keeper', () => {
     },
   )
 
-  it('asks less and less often for a webhook that is refused', async () => {
+  it('tries less and less often to create a webhook that is refused', async () => {
     const service = createFakeService()
     service.refusing.add('people')
     const times: number[] = []
@@ -223,14 +223,14 @@ describe('the keeper', () => {
     expect(inState(store.hooks, 'creating').length).toBeLessThan(8)
   })
 
-  it('deletes what an answer was wrong about in the same round', async () => {
+  it('deletes a webhook that an answer was wrong about in the same round', async () => {
     const service = createFakeService()
     service.answersInstead = 302
     await start(service).keeper.round()
     expect([service.asked, service.records]).toEqual([2, []])
   })
 
-  it('deletes its own, also one whose key nobody has, and nothing else when it unsubscribes', async () => {
+  it('deletes its own, even without a key, and nothing else when it unsubscribes', async () => {
     const service = createFakeService()
     const { keeper, store } = start(service)
     await keeper.round()
@@ -245,7 +245,7 @@ describe('the keeper', () => {
     expect(service.records.map(({ id }) => id)).toEqual(['other'])
   })
 
-  it('deletes once more what the service lists although it was replaced', async () => {
+  it('deletes a replaced webhook again if the service still lists it', async () => {
     const service = createFakeService()
     const { keeper, store } = start(service)
     await keeper.round()
@@ -282,7 +282,7 @@ describe('the keeper', () => {
     },
   )
 
-  describe('where the service takes one webhook per collection', () => {
+  describe('if the service accepts one webhook per collection', () => {
     const startOne = async () => {
       const service = createFakeService()
       service.isOnePerCollection = true
@@ -294,7 +294,7 @@ describe('the keeper', () => {
       return { ...process, service, kept }
     }
 
-    it('makes one anew in place of one that is disabled', async () => {
+    it('creates a new one in place of a disabled one', async () => {
       const { service, keeper, kept } = await startOne()
       for (const record of service.records) record.status = 'Disabled'
       await keeper.round()
@@ -302,7 +302,7 @@ describe('the keeper', () => {
       expect(service.deletions).toEqual(['1'])
     })
 
-    it('deletes one that was made by a request that somebody on the way has repeated, and makes one anew', async () => {
+    it('deletes one that was created by a request that a proxy repeated, and creates a new one', async () => {
       const service = createFakeService()
       service.isOnePerCollection = true
       const { connect } = service
@@ -322,7 +322,7 @@ describe('the keeper', () => {
       expectKept(service, again.store.hooks, ['people'])
     })
 
-    it('lets one that is about to expire go on until it has expired', async () => {
+    it('keeps one that is about to expire until it has expired', async () => {
       const { service, keeper, kept, warnings } = await startOne()
       service.now += 30 * DAY - 3 * HOUR
       await keeper.round()
@@ -336,7 +336,7 @@ describe('the keeper', () => {
       kept()
     })
 
-    it('makes one in place of a disabled one whose key is lost, when it is to adopt', async () => {
+    it('replaces a disabled one whose key is lost, if it has to adopt it', async () => {
       const { service } = await startOne()
       const lost = createFakeService()
       lost.isOnePerCollection = true
@@ -349,7 +349,7 @@ describe('the keeper', () => {
     })
   })
 
-  it('deletes a second webhook with the address of its own, whose key nobody has', async () => {
+  it('deletes a second webhook with its address whose key nobody has', async () => {
     const service = createFakeService()
     const { keeper, store, warnings } = start(service, { collections: ['people'] })
     await keeper.round()
@@ -361,7 +361,7 @@ describe('the keeper', () => {
     expect([service.deletions, warnings]).toEqual([['twin'], []])
   })
 
-  it('leaves the webhooks of another server alone, which has other collections below the same public URL', async () => {
+  it('does not touch the webhooks of another server with other collections below the same public URL', async () => {
     const service = createFakeService()
     const others = start(service, { collections: ['people'] })
     await others.keeper.round()

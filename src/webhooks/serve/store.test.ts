@@ -20,7 +20,7 @@ describe('the store', () => {
     expect(await readStore(newPath())).toEqual([])
   })
 
-  it('reads what it has written, in a file that its owner alone can read', async () => {
+  it('reads what it has written, from a file that only its owner can read', async () => {
     const path = newPath()
     writeFileSync(`${path}.new`, 'left by a crash', { mode: 0o644 })
     await writeStore(path, [HOOK])
@@ -29,7 +29,7 @@ describe('the store', () => {
     expect(readFileSync(path, 'utf8')).toContain('"version": 1')
   })
 
-  it('takes a webhook that somebody wrote by hand for a live one', async () => {
+  it('treats a webhook that was written by hand as active', async () => {
     const path = newPath()
     const { collection, destinationUrl, key } = HOOK
     writeFileSync(

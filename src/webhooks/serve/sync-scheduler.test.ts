@@ -23,7 +23,7 @@ const notifiedAt = (...times: number[]): Schedule =>
   times.reduce((state, now) => notified(state, ['people'], 'delivery', now), IDLE)
 
 describe('the schedule of syncs', () => {
-  it('waits for quiet after the last notification', () => {
+  it('waits for a quiet period after the last notification', () => {
     expect(dueAt(notifiedAt(0, 5_000, 8_000), TIMES)).toBe(18_000)
   })
 
@@ -32,19 +32,19 @@ describe('the schedule of syncs', () => {
     expect(dueAt(notifiedAt(...times), TIMES)).toBe(MINUTE)
   })
 
-  it('keeps the interval between two starts, whatever is notified', () => {
+  it('keeps the interval between two starts, whatever notifications come', () => {
     const synced = end(begin(notifiedAt(0), 10_000), 'done', 20_000, TIMES)
     expect(dueAt(notified(synced, ['people'], 'delivery', 21_000), TIMES)).toBe(10_000 + 5 * MINUTE)
   })
 
-  it('triggers nothing while a trigger runs, and what is notified meanwhile after it', () => {
+  it('starts no trigger while one runs, and handles notifications of that time afterwards', () => {
     const running = notified(begin(notifiedAt(0), 10_000), ['clockings'], 'delivery', 12_000)
     expect(dueAt(running, TIMES)).toBeUndefined()
     const after = end(running, 'done', 13_000, TIMES)
     expect(after.waiting?.collections).toEqual(['clockings'])
   })
 
-  it('keeps what a failed trigger should have synced, and pauses 1, 2, 4 ... 30 minutes', () => {
+  it('keeps the streams that a failed trigger should have synced, and pauses 1, 2, 4 ... 30 minutes', () => {
     let state = notifiedAt(0)
     const pauses = Array.from({ length: 7 }, () => {
       state = end(begin(state, 0), 'failed', 0, { ...TIMES, minIntervalMs: 0 })
@@ -58,13 +58,13 @@ describe('the schedule of syncs', () => {
     })
   })
 
-  it('takes a busy trigger for no failure and for no start', () => {
+  it('counts a busy trigger neither as a failure nor as a start', () => {
     const busy = end(begin(notifiedAt(0), 10_000), 'busy', 11_000, TIMES)
     expect(busy).toMatchObject({ failures: 0, waiting: { collections: ['people'] } })
     expect(dueAt(busy, TIMES)).toBe(11_000 + MINUTE)
   })
 
-  it('starts a cancelled sync no more by itself, and takes what it has not synced along with the next one', () => {
+  it('does not restart a cancelled sync, and adds its streams to the next one', () => {
     const cancelled = end(begin(notifiedAt(0), 10_000), 'cancelled', 11_000, TIMES)
     expect([dueAt(cancelled, TIMES), cancelled.failures]).toEqual([undefined, 0])
     const next = notified(cancelled, ['clockings'], 'delivery', 10 * MINUTE)
@@ -78,7 +78,7 @@ describe('the schedule of syncs', () => {
     expect(after.waiting?.collections).toEqual(['people', 'clockings'])
   })
 
-  it('gives a trigger the weightiest reason among its notifications, and counts its deliveries', () => {
+  it('gives a trigger the most important reason among its notifications, and counts its deliveries', () => {
     const state = notified(notifiedAt(0, 1), ['clockings', 'people'], 'renewal', 2)
     expect(notified(state, ['people'], 'delivery', 3).waiting).toMatchObject({
       collections: ['people', 'clockings'],
@@ -88,7 +88,7 @@ describe('the schedule of syncs', () => {
     expect(notified(state, ['people'], 'start', 3).waiting?.reason).toBe('start')
   })
 
-  it('follows each notification with a good sync that began after it, one at a time, through failures and kills', () => {
+  it('starts a successful sync after each notification, one at a time, despite failures and kills', () => {
     const event = fc.record({
       afterMs: fc.integer({ min: 0, max: 3 * MINUTE }),
       what: fc.constantFrom('people', 'clockings', 'absences', 'kill'),

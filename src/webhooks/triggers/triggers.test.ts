@@ -17,7 +17,7 @@ const never = new AbortController().signal
 describe('--run', () => {
   const folder = mkdtempSync(join(tmpdir(), 'protime-'))
 
-  it('runs the command in a shell that knows the streams and the reason', async () => {
+  it('runs the command in a shell with the streams and the reason', async () => {
     const said = join(folder, 'said')
     const trigger = createRunTrigger(`echo "$PROTIME_STREAMS $PROTIME_REASON" > ${said}`)
     expect(await trigger(ORDER, never)).toEqual({ result: 'done', detail: 'exit code 0' })
@@ -32,7 +32,7 @@ describe('--run', () => {
     expect(await createRunTrigger(command)(ORDER, never)).toEqual({ result: 'failed', detail })
   })
 
-  it('passes the end on to all that the command has started', async () => {
+  it('passes the end on to all processes that the command has started', async () => {
     const [begun, ended] = [join(folder, 'begun'), join(folder, 'ended')]
     const child = `trap "touch ${ended}; exit 1" TERM; touch ${begun}; while :; do sleep 0.05; done`
     const stop = new AbortController()
@@ -43,7 +43,7 @@ describe('--run', () => {
     await expect.poll(() => existsSync(ended)).toBe(true)
   })
 
-  it('kills a command that does not end when it is asked', async () => {
+  it('kills a command that does not end when asked to', async () => {
     const begun = join(folder, 'stubborn')
     const stop = new AbortController()
     const command = `trap "" TERM; touch ${begun}; while :; do sleep 0.05; done`
@@ -66,7 +66,7 @@ describe('--run', () => {
     return existsSync(stat) && !/\) Z/.test(readFileSync(stat, 'latin1'))
   }
 
-  it('kills what the command has started also when its shell ends before it', async () => {
+  it('kills the processes of the command even if its shell ends before them', async () => {
     const noted = join(folder, 'outlives')
     const stop = new AbortController()
     const outcome = createRunTrigger(`${job(noted)}; true`, 100)(ORDER, stop.signal)
@@ -76,7 +76,7 @@ describe('--run', () => {
     expect(isAlive(noted)).toBe(false)
   })
 
-  it('kills at the end what a command that was done has left behind', async () => {
+  it('kills processes that a finished command has left behind', async () => {
     const noted = join(folder, 'left-behind')
     const stop = new AbortController()
     const trigger = createRunTrigger(`${job(noted)} & sleep 0.2`, 100)
@@ -126,7 +126,7 @@ describe('--post', () => {
     expect(stub.requests).toMatchObject([{ method: 'POST', path: '/hooks/protime', body: ORDER }])
   })
 
-  it('signs in with the user of the address and a password that is not in it', async () => {
+  it('authenticates with the user of the address and a password from elsewhere', async () => {
     const stub = await startScheduler(202)
     const url = `${stub.url.replace('//', '//dagster@')}/hooks?of=protime`
     expect((await createPostTrigger({ url, password: 'p@ss' })(ORDER, never)).result).toBe('done')
@@ -159,20 +159,20 @@ describe('--post', () => {
     expect((await createPostTrigger({ url })(ORDER, never)).result).toBe(result)
   })
 
-  it('fails when nobody answers', async () => {
+  it('fails if nobody answers', async () => {
     const { url } = await startScheduler(undefined)
     const { host } = new URL(url)
     const { result, detail } = await createPostTrigger({ url })(ORDER, never)
     expect([result, detail]).toEqual(['failed', expect.stringContaining(`no answer from ${host}`)])
   })
 
-  it('does not read what it is answered', async () => {
+  it('does not read the answer', async () => {
     const { url, sent } = await startFlood()
     expect((await createPostTrigger({ url })(ORDER, never)).result).toBe('done')
     expect(sent()).toBeLessThan(FLOOD)
   })
 
-  it('fails when the answer takes too long', async () => {
+  it('fails if the answer takes too long', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await once(server, 'listening')
@@ -227,7 +227,7 @@ describe('--airbyte-connection', () => {
   const tokens = ({ requests }: AirbyteStub) =>
     requests.filter(({ path }) => path.endsWith('/applications/token'))
 
-  it('asks for one token while that lives, however often it asks for the job', async () => {
+  it('requests one token while that is valid, however often it polls the job', async () => {
     const { airbyte, trigger } = await start()
     const outcome = trigger(ORDER, never)
     await vi.waitUntil(() => asked(airbyte, 'GET').length > 10)
@@ -236,7 +236,7 @@ describe('--airbyte-connection', () => {
     expect(tokens(airbyte)).toHaveLength(1)
   })
 
-  it('fails when the job stays pending, and leaves it to Airbyte', async () => {
+  it('fails if the job stays pending, and leaves it to Airbyte', async () => {
     const { airbyte, trigger } = await start({ pendingMs: 50 })
     const outcome = trigger(ORDER, never)
     await vi.waitUntil(() => airbyte.jobs.size > 0)
@@ -270,7 +270,7 @@ describe('--airbyte-connection', () => {
     expect(sent()).toBeLessThan(FLOOD)
   })
 
-  it('asks with a new token when the one of the start has expired', async () => {
+  it('polls with a new token when the first one has expired', async () => {
     const { airbyte, trigger } = await start()
     const outcome = trigger(ORDER, never)
     await vi.waitUntil(() => airbyte.jobs.size > 0)
@@ -279,7 +279,7 @@ describe('--airbyte-connection', () => {
     expect((await outcome).result).toBe('done')
   })
 
-  it.each([0, 500, 429])('goes on asking for the job through an outage (%i)', async (outage) => {
+  it.each([0, 500, 429])('continues to poll the job during an outage (%i)', async (outage) => {
     const { airbyte, trigger } = await start()
     const outcome = trigger(ORDER, never)
     await vi.waitUntil(() => airbyte.jobs.size > 0)
@@ -300,7 +300,7 @@ describe('--airbyte-connection', () => {
     })
   })
 
-  it('says what to check when the credentials are refused', async () => {
+  it('says what to check if the credentials are refused', async () => {
     const { trigger } = await start({ clientSecret: 'another' })
     expect(await trigger(ORDER, never)).toEqual({
       result: 'failed',
@@ -320,13 +320,16 @@ describe('--airbyte-connection', () => {
     },
   )
 
-  it.each([undefined, 0, 503, 429])('takes Airbyte as it is at the start (%s)', async (outage) => {
-    const { airbyte, trigger } = await start()
-    airbyte.outage = outage
-    await trigger.check?.(never)
-  })
+  it.each([undefined, 0, 503, 429])(
+    'accepts any state of Airbyte at the start (%s)',
+    async (outage) => {
+      const { airbyte, trigger } = await start()
+      airbyte.outage = outage
+      await trigger.check?.(never)
+    },
+  )
 
-  it('fails when the credentials are withdrawn while the job runs', async () => {
+  it('fails if the credentials are withdrawn while the job runs', async () => {
     const { airbyte, trigger } = await start()
     const outcome = trigger(ORDER, never)
     await vi.waitUntil(() => airbyte.jobs.size > 0)
