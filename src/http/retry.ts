@@ -20,37 +20,6 @@ export interface RetryPolicy {
   readonly random?: () => number
 }
 
-/** The failures of a request so far. */
-export interface Failures {
-  /** The number of failures before this one. */
-  readonly before: number
-  /** The time since the first one, in milliseconds. */
-  readonly sinceMs: number
-}
-
-/** Counts the failures of one request. */
-export interface FailureCount {
-  now(): Failures
-  add(): void
-  forget(): void
-}
-
-export function createFailureCount(time: Time): FailureCount {
-  let before = 0
-  let firstAt: number | undefined
-  return {
-    now: () => ({ before, sinceMs: firstAt === undefined ? 0 : time.now() - firstAt }),
-    add() {
-      before++
-      firstAt ??= time.now()
-    },
-    forget() {
-      before = 0
-      firstAt = undefined
-    },
-  }
-}
-
 /** The retry policy for the setting `retry_minutes`. A command that must answer soon sets a limit, `mostMs`. */
 export function retryPolicyOf(
   retryMinutes: number,
@@ -67,58 +36,10 @@ export function retryPolicyOf(
 /** The limit for a check, in milliseconds, because somebody is waiting for it. */
 export const CHECK_RETRY_MS = 3000
 
-/**
- * The wait before the next attempt, in milliseconds; undefined if there is none. The last attempt is made when the
- * time is over: a longer backoff is shortened, but a Retry-After is not.
- */
-export function waitMs(
-  failures: Failures,
-  retryPolicy: RetryPolicy,
-  askedMs?: number,
-): number | undefined {
-  const left = retryPolicy.forMs - failures.sinceMs
-  if (left <= 0) return undefined
-  // A wait of 0 seconds, or until a time in the past, is treated like no Retry-After.
-  if (askedMs) return askedMs <= left ? askedMs : undefined
-  return Math.min(left, backoffMs(failures.before, retryPolicy))
-}
-
-/** Full jitter: a random time up to the doubled limit, so that clients do not return at the same time. */
-function backoffMs(before: number, { baseMs, capMs, random = Math.random }: RetryPolicy): number {
-  return random() * Math.min(capMs, baseMs * 2 ** before)
-}
-
-/** The wait in milliseconds of a Retry-After header, which contains seconds or a date. */
-export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
-  const text = header?.trim()
-  if (text === undefined || text === '') return undefined
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
-  const time = httpDateMs(text)
-  return time === undefined ? undefined : Math.max(0, time - now.getTime())
-}
-
-/** The error for a Retry-After that is longer than requests are repeated. */
-export function tooLongToWait(retryAfterMs: number): ConnectorError {
-  const minutes = Math.ceil(retryAfterMs / 60_000)
-  return new ConnectorError(
-    'transient',
-    'asked-to-wait',
-    `The service asks to wait ${minutes === 1 ? '1 minute' : `${minutes} minutes`}, which is longer than the connector retries a request (retry_minutes, or a few seconds in a check). Nothing is lost; try again after that time.`,
-    { retryAfterMs },
-  )
-}
-
-/** The error for a body that arrives too slowly, although no single byte is late. */
-export function tooSlow(): ConnectorError {
-  return new ConnectorError(
-    'transient',
-    'answer-too-slow',
-    'The service sends its answer too slowly to complete it. The next sync continues here.',
-  )
-}
-
 /** The default of `RetryPolicy.bodyMs`; for a small page that is 14 kB/s. */
 export const SLOWEST_BODY_MS = 5 * 60_000
+
+const MAX_REDIRECTS = 3
 
 /** An answer with a status that is not accepted. */
 export interface StatusAnswer {
@@ -154,8 +75,6 @@ export type Step =
   | { readonly do: 'unscoped' }
   /** `tooLongMs` is a Retry-After that is longer than requests are repeated. */
   | { readonly do: 'fail'; readonly tooLongMs?: number }
-
-const MAX_REDIRECTS = 3
 
 /**
  * Decides what happens after an attempt without a usable answer. GET, PUT and DELETE may be repeated. A POST other
@@ -195,6 +114,27 @@ export function decide(
     : { do: 'fail' }
 }
 
+/**
+ * The wait before the next attempt, in milliseconds; undefined if there is none. The last attempt is made when the
+ * time is over: a longer backoff is shortened, but a Retry-After is not.
+ */
+export function waitMs(
+  failures: Failures,
+  retryPolicy: RetryPolicy,
+  askedMs?: number,
+): number | undefined {
+  const left = retryPolicy.forMs - failures.sinceMs
+  if (left <= 0) return undefined
+  // A wait of 0 seconds, or until a time in the past, is treated like no Retry-After.
+  if (askedMs) return askedMs <= left ? askedMs : undefined
+  return Math.min(left, backoffMs(failures.before, retryPolicy))
+}
+
+/** Full jitter: a random time up to the doubled limit, so that clients do not return at the same time. */
+function backoffMs(before: number, { baseMs, capMs, random = Math.random }: RetryPolicy): number {
+  return random() * Math.min(capMs, baseMs * 2 ** before)
+}
+
 /** Whether the service asks for fewer requests, of all streams. */
 export function isRateLimit(result: AttemptResult): result is StatusAnswer {
   if ('failure' in result) return false
@@ -202,5 +142,65 @@ export function isRateLimit(result: AttemptResult): result is StatusAnswer {
   return (
     statusIs(status, 'rate limit') ||
     (statusIs(status, 'rate limit with Retry-After') && retryAfterMs !== undefined)
+  )
+}
+
+/** The wait in milliseconds of a Retry-After header, which contains seconds or a date. */
+export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
+  const text = header?.trim()
+  if (text === undefined || text === '') return undefined
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
+  const time = httpDateMs(text)
+  return time === undefined ? undefined : Math.max(0, time - now.getTime())
+}
+
+/** The failures of a request so far. */
+export interface Failures {
+  /** The number of failures before this one. */
+  readonly before: number
+  /** The time since the first one, in milliseconds. */
+  readonly sinceMs: number
+}
+
+/** Counts the failures of one request. */
+export interface FailureCount {
+  now(): Failures
+  add(): void
+  forget(): void
+}
+
+export function createFailureCount(time: Time): FailureCount {
+  let before = 0
+  let firstAt: number | undefined
+  return {
+    now: () => ({ before, sinceMs: firstAt === undefined ? 0 : time.now() - firstAt }),
+    add() {
+      before++
+      firstAt ??= time.now()
+    },
+    forget() {
+      before = 0
+      firstAt = undefined
+    },
+  }
+}
+
+/** The error for a Retry-After that is longer than requests are repeated. */
+export function tooLongToWait(retryAfterMs: number): ConnectorError {
+  const minutes = Math.ceil(retryAfterMs / 60_000)
+  return new ConnectorError(
+    'transient',
+    'asked-to-wait',
+    `The service asks to wait ${minutes === 1 ? '1 minute' : `${minutes} minutes`}, which is longer than the connector retries a request (retry_minutes, or a few seconds in a check). Nothing is lost; try again after that time.`,
+    { retryAfterMs },
+  )
+}
+
+/** The error for a body that arrives too slowly, although no single byte is late. */
+export function tooSlow(): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    'answer-too-slow',
+    'The service sends its answer too slowly to complete it. The next sync continues here.',
   )
 }

@@ -16,8 +16,8 @@ export interface RowTreatment {
 }
 
 /**
- * How the answer to a delta link is written: its rows may have left the window or the stream. `onLeft` is called for
- * each row that the start of the delta would no longer return.
+ * How the answer to a delta link is written: its rows may have left the window or the stream. `onLeft` is called
+ * when the start of the delta would no longer return a row.
  */
 export function changedRows(
   field: 'date' | 'from' | undefined,

@@ -19,61 +19,6 @@ import {
 import { groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
-/**
- * The changes in groups that have no value and no record in common, neither in what they want nor in the old
- * links that they replace. Each group can be applied without the others.
- */
-function independentChanges(
-  changes: readonly ReferenceChange[],
-  links: CachedLinks,
-): ReferenceChange[][] {
-  const parents = new Map<string, string>()
-  for (const { value, id } of changes) {
-    const [linkedId, otherValue] = [links.idOf(value), id && links.valueOfId(id)]
-    // A service that ignores case or spaces treats them as one value, which only its answers show.
-    join(ofValue(value), ofFolded(value))
-    for (const alike of links.alike(value)) {
-      join(ofValue(value), ofValue(alike))
-      const idOfAlike = links.idOf(alike)
-      if (idOfAlike !== undefined) join(ofValue(value), ofId(idOfAlike))
-    }
-    if (linkedId !== undefined) join(ofValue(value), ofId(linkedId))
-    if (id !== undefined) join(ofValue(value), ofId(id))
-    if (otherValue !== undefined) join(ofValue(value), ofValue(otherValue))
-  }
-  return groupBy(changes, ({ value }) => rootOf(ofValue(value)))
-
-  function join(a: string, b: string): void {
-    const [rootA, rootB] = [rootOf(a), rootOf(b)]
-    if (rootA !== rootB) parents.set(rootA, rootB)
-  }
-
-  function rootOf(node: string): string {
-    let root = node
-    for (let parent = parents.get(root); parent !== undefined; parent = parents.get(root))
-      root = parent
-    // A second lookup is fast.
-    for (let at = node; at !== root; ) {
-      const next = parents.get(at) ?? root
-      parents.set(at, root)
-      at = next
-    }
-    return root
-  }
-}
-
-function ofValue(value: string): string {
-  return `value ${value}`
-}
-
-function ofFolded(value: string): string {
-  return `folded ${foldedMost(value)}`
-}
-
-function ofId(id: string): string {
-  return `id ${id}`
-}
-
 /** The tools to apply changes of one name of one collection. */
 export interface ReferenceTools {
   readonly client: WriteClient
@@ -369,4 +314,59 @@ function written({ isRelink, takenFrom, replaces }: ReferencePut): Verdict {
 function redacted(verdict: Verdict, values: readonly (string | undefined)[]): Verdict {
   const known = values.filter((value) => value !== undefined)
   return { ...verdict, reason: withoutValues(verdict.reason ?? '', known) }
+}
+
+/**
+ * The changes in groups that have no value and no record in common, neither in what they want nor in the old
+ * links that they replace. Each group can be applied without the others.
+ */
+function independentChanges(
+  changes: readonly ReferenceChange[],
+  links: CachedLinks,
+): ReferenceChange[][] {
+  const parents = new Map<string, string>()
+  for (const { value, id } of changes) {
+    const [linkedId, otherValue] = [links.idOf(value), id && links.valueOfId(id)]
+    // A service that ignores case or spaces treats them as one value, which only its answers show.
+    join(ofValue(value), ofFolded(value))
+    for (const alike of links.alike(value)) {
+      join(ofValue(value), ofValue(alike))
+      const idOfAlike = links.idOf(alike)
+      if (idOfAlike !== undefined) join(ofValue(value), ofId(idOfAlike))
+    }
+    if (linkedId !== undefined) join(ofValue(value), ofId(linkedId))
+    if (id !== undefined) join(ofValue(value), ofId(id))
+    if (otherValue !== undefined) join(ofValue(value), ofValue(otherValue))
+  }
+  return groupBy(changes, ({ value }) => rootOf(ofValue(value)))
+
+  function join(a: string, b: string): void {
+    const [rootA, rootB] = [rootOf(a), rootOf(b)]
+    if (rootA !== rootB) parents.set(rootA, rootB)
+  }
+
+  function rootOf(node: string): string {
+    let root = node
+    for (let parent = parents.get(root); parent !== undefined; parent = parents.get(root))
+      root = parent
+    // A second lookup is fast.
+    for (let at = node; at !== root; ) {
+      const next = parents.get(at) ?? root
+      parents.set(at, root)
+      at = next
+    }
+    return root
+  }
+}
+
+function ofValue(value: string): string {
+  return `value ${value}`
+}
+
+function ofFolded(value: string): string {
+  return `folded ${foldedMost(value)}`
+}
+
+function ofId(id: string): string {
+  return `id ${id}`
 }

@@ -9,7 +9,7 @@ export interface WriteObject {
   readonly description: string
   /** Alternative sets of members that identify its records. */
   readonly keys: readonly (readonly string[])[]
-  /** JSON schemas of the accepted members; others are ignored. */
+  /** JSON schemas of the accepted members; for others see `WriterOptions.onUnknownMember`. */
   readonly properties: Readonly<Record<string, JsonSchema>>
   /** Required members. */
   readonly required: readonly string[]

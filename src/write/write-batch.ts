@@ -18,7 +18,7 @@ export const CONCURRENCY = 4
 
 /** The tools to write a batch. */
 export interface BatchTools {
-  /** The function that writes each object. */
+  /** The client with which each object is written. */
   readonly clients: Readonly<Record<ObjectName, WriteClient>>
   readonly settings: WriteSettings
   readonly cache: ServiceCache
