@@ -5,7 +5,7 @@ import { collections } from './collections/collections.ts'
 import { listenForControl } from './control/control-server.ts'
 import { type Controls, createDisturbances, createWebhookControls } from './control/controls.ts'
 import { createDeltas } from './delta/deltas.ts'
-import { asWritten } from './endpoints/body.ts'
+import { asWritten } from './endpoints/bodies.ts'
 import { deleteReference, putReference } from './endpoints/references.ts'
 import { handleRequest } from './endpoints/router.ts'
 import {

@@ -13,7 +13,7 @@ import {
 import type { ResolvedOptions } from '../options.ts'
 import { parsePairs, type ReferencePair } from '../references/references.ts'
 import type { Id, Store, StoredRecord } from '../store/store.ts'
-import { leftBy, pageBody, pageOfParts, takePage } from './page.ts'
+import { leftBy, pageBody, pageOfParts, takePage } from './bodies.ts'
 import type { Service } from './service.ts'
 
 /** A request for a list, with the part of the collection that its path names. */

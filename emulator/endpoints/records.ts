@@ -9,8 +9,16 @@ import {
 import type { ResolvedOptions } from '../options.ts'
 import { parseId, parsePairs, type ReferencePair } from '../references/references.ts'
 import { exactFieldsOf, type Fields, type Id, type StoredRecord } from '../store/store.ts'
-import { asWritten, code, name, type Rules, readBody, text, writableFields } from './body.ts'
-import { pageBody } from './page.ts'
+import {
+  asWritten,
+  code,
+  name,
+  pageBody,
+  type Rules,
+  readBody,
+  text,
+  writableFields,
+} from './bodies.ts'
 import type { Service } from './service.ts'
 
 /** The header with a record's version, if the service has ETags. */

@@ -8,8 +8,7 @@ import {
 } from '../http/messages.ts'
 import { type CustomReference, parseId, predefinedOf } from '../references/references.ts'
 import type { Id } from '../store/store.ts'
-import { asWritten, bodyNotValid, readBody } from './body.ts'
-import { leftBy, pageBody } from './page.ts'
+import { asWritten, bodyNotValid, leftBy, pageBody, readBody } from './bodies.ts'
 import type { Route, Service } from './service.ts'
 
 /** Handles the lists of custom references: those of a collection, or of one name of it. */
