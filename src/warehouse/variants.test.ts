@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { DELETE } from '../records/record-batch.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
@@ -43,45 +43,81 @@ const reading =
   }
 
 describe('a value that does not fit into its column', () => {
-  it.each([
-    ['more digits than a double has', NUMBER, '0.5', '0.12345678901234567890'],
-    ['an integer that a double would round', NUMBER, '0.5', '9007199254740993'],
-    ['a number that is no BIGINT', INTEGER, '7', '9223372036854775808'],
-    ['a fraction among integers', INTEGER, '-7', '12.5'],
-    ['a day that there is not', DAY, '"2026-02-28"', '"2026-02-30"'],
+  const cases: readonly (readonly [what: string, schema: JsonSchema, good: string, bad: string])[] =
     [
-      'a time with a zone and without seconds',
-      TIME,
-      '"2026-02-28T10:00:00Z"',
-      '"2026-02-28T10:00Z"',
-    ],
-    [
-      'a time that nanoseconds do not reach',
-      TIME,
-      '"2261-12-31T10:00:00Z"',
-      '"2262-12-31T10:00:00Z"',
-    ],
-    ['a number among texts', TEXT, '"a"', '5'],
-    ['an object among texts', TEXT, '"a"', String.raw`{"é":["\n"]}`],
-  ])('is null there, and as it came beside it: %s', async (_what, schema, good, bad) => {
-    await sync(sending(`{"id":1,"day":${good}}`), schema)
-    const before = (await typesOf('main.clockings'))['day']
-    const { warnings } = await sync(
-      sending(`{"id":2,"day":${good}}`, `{"id":3,"day":${bad}}`, `{"id":4,"day":${bad}}`),
-      schema,
-    )
-    await sync(sending(`{"id":5,"day":${good}}`), schema)
-    expect(await typesOf('main.clockings')).toMatchObject({ day: before, day_json: 'JSON' })
-    expect(await typesOf('flat.clockings')).toMatchObject({ day: before, day_json: 'JSON' })
-    expect(
-      await rows('SELECT id::INTEGER AS id, day_json FROM clockings WHERE day IS NULL'),
-    ).toEqual([
-      { id: 3, day_json: bad },
-      { id: 4, day_json: bad },
-    ])
-    expect(warnings).toEqual([
-      `clockings: day is not a valid ${before} in 2 records: there it is null, and day_json has the original value.`,
-    ])
+      ['more digits than a double has', NUMBER, '0.5', '0.12345678901234567890'],
+      ['an integer that a double would round', NUMBER, '0.5', '9007199254740993'],
+      ['a number that is no BIGINT', INTEGER, '7', '9223372036854775808'],
+      ['a fraction among integers', INTEGER, '-7', '12.5'],
+      ['a day that there is not', DAY, '"2026-02-28"', '"2026-02-30"'],
+      [
+        'a time with a zone and without seconds',
+        TIME,
+        '"2026-02-28T10:00:00Z"',
+        '"2026-02-28T10:00Z"',
+      ],
+      [
+        'a time that nanoseconds do not reach',
+        TIME,
+        '"2261-12-31T10:00:00Z"',
+        '"2262-12-31T10:00:00Z"',
+      ],
+      ['a number among texts', TEXT, '"a"', '5'],
+      ['an object among texts', TEXT, '"a"', String.raw`{"é":["\n"]}`],
+    ]
+
+  describe('is null there, and as it came beside it', () => {
+    let path: string
+    const before: string[] = []
+    let warnings: readonly string[]
+    const table = (i: number) => `stream_${i}`
+    const typeIn = async (schema: string, i: number, column: string) => {
+      const types = await ask(path, `DESCRIBE ${schema}.${table(i)}`)
+      return types.find((row) => row['column_name'] === column)?.['column_type']
+    }
+    // A stream for each case, so that all share three syncs.
+    const syncAll = (recordsOf: (good: string, bad: string) => readonly string[]) =>
+      syncLists(
+        path,
+        new Map(
+          cases.map(([, schema, good, bad], i) => [
+            streamOf(table(i), { day: schema }),
+            sending(...recordsOf(good, bad)),
+          ]),
+        ),
+      )
+    beforeAll(async () => {
+      const own = mkdtempSync(join(tmpdir(), 'warehouse-variants-'))
+      path = join(own, 'w.duckdb')
+      await syncAll((good) => [`{"id":1,"day":${good}}`])
+      for (const i of cases.keys()) before.push(String(await typeIn('main', i, 'day')))
+      const done = await syncAll((good, bad) => [
+        `{"id":2,"day":${good}}`,
+        `{"id":3,"day":${bad}}`,
+        `{"id":4,"day":${bad}}`,
+      ])
+      warnings = done.warnings
+      await syncAll((good) => [`{"id":5,"day":${good}}`])
+      return () => rmSync(own, { recursive: true })
+    })
+
+    it.each(cases.map(([what, , , bad], i) => [what, bad, i] as const))('%s', async (_, bad, i) => {
+      for (const schema of ['main', 'flat'])
+        expect([await typeIn(schema, i, 'day'), await typeIn(schema, i, 'day_json')]).toEqual([
+          before[i],
+          'JSON',
+        ])
+      expect(
+        await ask(path, `SELECT id::INTEGER AS id, day_json FROM ${table(i)} WHERE day IS NULL`),
+      ).toEqual([
+        { id: 3, day_json: bad },
+        { id: 4, day_json: bad },
+      ])
+      expect(warnings).toContain(
+        `${table(i)}: day is not a valid ${before[i]} in 2 records: there it is null, and day_json has the original value.`,
+      )
+      expect(warnings).toHaveLength(cases.length)
+    })
   })
 
   it.each([
