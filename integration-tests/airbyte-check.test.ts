@@ -36,7 +36,7 @@ describe('check', () => {
     expect(stdout).not.toContain('wrong-secret')
   })
 
-  it('names what cannot be read when the rest can, as a read finds it', async () => {
+  it('names what cannot be read if the rest can, as a read finds it', async () => {
     service.emulator.fail('/people', 403)
     service.emulator.fault('/clockings', 'html')
     const { messages } = await check()
@@ -53,7 +53,7 @@ describe('check', () => {
     expect(outcome).toEqual({ people: 'INCOMPLETE', clockings: 'INCOMPLETE', jobs: 'COMPLETE' })
   })
 
-  it('claims nothing of a service that has few lists', async () => {
+  it('claims nothing about a service with few lists', async () => {
     await service.replace({ dialect: 'specification', clients: clientOf() })
     const { messages } = await check()
     const [status] = messages.map(({ connectionStatus }) => connectionStatus)
@@ -62,7 +62,7 @@ describe('check', () => {
     )
   })
 
-  it('names the setting when the API has another name', async () => {
+  it('names the setting if the API has another name', async () => {
     const { environment } = service.config() as { environment: object }
     const { messages } = await check(
       service.config({ environment: { ...environment, api_name: 'x' } }),
@@ -101,7 +101,7 @@ describe('discover', () => {
     expect(service.emulator.requests).toEqual([])
   })
 
-  it('leaves activity definitions out when no structure is named', async () => {
+  it('leaves out activity definitions if no structure is configured', async () => {
     const { activity_structures: _, ...config } = service.emulator.config()
     const { messages } = await service.run('discover', { config })
     expect(messages[0]?.catalog?.streams.map(({ name }) => name)).toEqual(
@@ -122,7 +122,7 @@ describe('a start date that is not past', () => {
     ])
   })
 
-  it('fails a read before anything is asked, in one sentence', async () => {
+  it('fails a read before any request, in one sentence', async () => {
     const { errors } = await service.run('read', {
       catalog: ['clockings', 'people'],
       config: config(),

@@ -92,7 +92,7 @@ describe('spec', () => {
     expect([exitCode, stderr]).toEqual([0, ''])
   })
 
-  it('answers so with --debug too', async () => {
+  it('answers the same with --debug', async () => {
     expect((await execute('spec', '--debug')).messages).toHaveLength(1)
   })
 })
@@ -128,20 +128,20 @@ describe('a command line that is not valid', () => {
     expect(stderr).toMatch(/^Usage: source-protime .*discover/s)
   })
 
-  it('does not hold for --version and --help', async () => {
+  it('does not include --version and --help', async () => {
     const [version, help] = await Promise.all([execute('--version'), execute('--help')])
     expect([version.exitCode, help.exitCode]).toEqual([0, 0])
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+/)
     expect(help.stdout).toMatch(/discover/)
   })
 
-  it('does not hold for the help of a command, which tells what --debug does', async () => {
+  it('does not include the help of a command, which explains --debug', async () => {
     const { exitCode, stdout } = await execute('check', '--help')
     expect([exitCode, /--debug +log every request/.test(stdout)]).toEqual([0, true])
   })
 })
 
-describe('a file that is not what its option says', () => {
+describe('a file with content that does not fit its option', () => {
   const catalogOf = (stream: unknown) => JSON.stringify({ streams: [stream] })
   const stream = { name: 'people', json_schema: {} }
   it.each([
@@ -208,7 +208,7 @@ describe('a file that is not what its option says', () => {
 describe('a configuration that is not valid', () => {
   const wrong = { ...CONFIG, tenant: 'not a tenant!', concurrency: 0 }
 
-  it('fails a check with exit code 0, and says why without its values', async () => {
+  it('fails a check with exit code 0, and says why without quoting its values', async () => {
     file('config', wrong)
     const { messages, exitCode, stdout } = await execute('check', '--config', '@config')
     expect(messages).toMatchObject([
@@ -232,7 +232,7 @@ describe('a configuration that is not valid', () => {
     expect(exitCode).toBe(0)
   })
 
-  it('is an error of a discover', async () => {
+  it('is an error for discover', async () => {
     file('config', wrong)
     expectConfigError(await execute('discover', '--config', '@config'), /tenant must have the form/)
   })
@@ -245,7 +245,7 @@ describe('a configuration with settings that do not exist', () => {
     environment: { ...CONFIG.environment, bas_url: 'x' },
   }
 
-  it('is warned of by every command, which continues', async () => {
+  it('causes a warning of every command, which continues', async () => {
     file('config', mistyped)
     const { messages, exitCode } = await execute('discover', '--config', '@config')
     expect(messages.flatMap(({ log }) => (log === undefined ? [] : [log]))).toEqual([
@@ -258,7 +258,7 @@ describe('a configuration with settings that do not exist', () => {
     expect([exitCode, messages.at(-1)?.type]).toEqual([0, 'CATALOG'])
   })
 
-  it('is warned of also where another one is missing for that', async () => {
+  it('causes a warning even if another one is missing because of it', async () => {
     const { client_secret, ...rest } = CONFIG
     file('config', { ...rest, client_secert: client_secret })
     const { messages, stdout } = await execute('check', '--config', '@config')
@@ -284,7 +284,7 @@ describe('a file with a byte order mark', () => {
 })
 
 describe('a catalog that selects nothing', () => {
-  it('is refused: a sync that reads nothing is none that went well', async () => {
+  it('is refused: a sync that reads nothing is not a success', async () => {
     file('catalog', { streams: [] })
     const { messages, exitCode } = await execute(
       ...['read', '--config', '@config', '--catalog', '@catalog'],
@@ -337,7 +337,7 @@ function validatorOf({ json_schema: schema }: CatalogStream) {
 }
 
 describe('the catalog that discover shows', () => {
-  it('has each stream once, with its modes and what they need', () => {
+  it('has each stream once, with its modes and their requirements', () => {
     expect(catalog.map(({ name }) => name)).toEqual([...tenant.streams, 'inventory'])
     const incomplete = catalog.filter(
       ({ supported_sync_modes: modes, source_defined_cursor: isDefined }) =>
@@ -346,7 +346,7 @@ describe('the catalog that discover shows', () => {
     expect(incomplete).toEqual([])
   })
 
-  it('has keys and cursors that are columns, and keys that are no lists or objects', () => {
+  it('has keys and cursors that are columns, and keys that are neither arrays nor objects', () => {
     const wrong = catalog.filter((stream) => {
       const { source_defined_primary_key: key, default_cursor_field: cursor } = stream
       const { properties } = stream.json_schema
@@ -375,7 +375,7 @@ describe('the records', () => {
     },
   )
 
-  it('of a first read are there for every stream', () => {
+  it('of a first read exist for every stream', () => {
     const empty = catalog.filter(({ name }) => reads['a first read']?.records(name).length === 0)
     expect(empty.map(({ name }) => name)).toEqual([])
   })

@@ -65,7 +65,7 @@ describe('the summary', () => {
   })
 })
 
-describe('a read of which a part fails', () => {
+describe('a read that fails in part', () => {
   it('completes the others, and reports an unknown stream and an unknown mode', async () => {
     const result = await read(['nonsense', 'jobs', { name: 'employers', sync_mode: 'upside_down' }])
     expect(streamStatuses(result)).toEqual({
@@ -81,7 +81,7 @@ describe('a read of which a part fails', () => {
     expect(result.exitCode).toBe(1)
   })
 
-  it('makes no request when there is nothing that could be read', async () => {
+  it('makes no request if no stream can be read', async () => {
     const result = await read(['nonsense'])
     expect(result.exitCode).toBe(1)
     expect(service.emulator.requests).toEqual([])
@@ -135,7 +135,7 @@ describe('a read of which a part fails', () => {
   })
 
   // spec: Errors: 400 token endpoint, invalid_client
-  it('leaves every stream incomplete when the secret is wrong, with one config error', async () => {
+  it('leaves every stream incomplete if the secret is wrong, with one config error', async () => {
     const result = await read(['jobs', 'people'], {
       config: service.config({ client_secret: 'wrong' }),
     })
@@ -145,7 +145,7 @@ describe('a read of which a part fails', () => {
     expect(service.emulator.requests).toHaveLength(1)
   })
 
-  it('gives a stream up at once when the service asks to wait for an hour, and reads the rest', async () => {
+  it('gives up a stream at once if the service asks to wait for an hour, and reads the rest', async () => {
     service.emulator.fail('/work-locations', 429, { headers: { 'retry-after': '3600' } })
     const result = await read(['work_locations', 'jobs'])
     expect(streamStatuses(result)).toEqual({ work_locations: 'INCOMPLETE', jobs: 'COMPLETE' })
@@ -158,7 +158,7 @@ describe('columns', () => {
     { name: 'people', sync_mode: 'incremental', columns },
   ]
 
-  it('that are added to a catalog are in the rows that have not changed, too', async () => {
+  it('that are added to a catalog are also in the rows that have not changed', async () => {
     const few = ['id', 'changeVersion']
     const first = await read(pick(few))
     const more = pick([...few, 'lastName'])
@@ -172,13 +172,16 @@ describe('columns', () => {
 })
 
 describe('the dialect of the documentation', () => {
-  it.each(['incremental', 'full_refresh'])('lets every stream be read (%s)', async (sync_mode) => {
-    const result = await read(every.map((name) => ({ name, sync_mode })))
-    expect(errorsOf(result)).toEqual([])
-    expect(new Set(Object.values(streamStatuses(result)))).toEqual(new Set(['COMPLETE']))
-    const starts = service.emulator.requests.filter(({ query }) => /(^|&)delta/.test(query))
-    expect(starts.length > 0).toBe(sync_mode === 'incremental')
-  })
+  it.each(['incremental', 'full_refresh'])(
+    'allows every stream to be read (%s)',
+    async (sync_mode) => {
+      const result = await read(every.map((name) => ({ name, sync_mode })))
+      expect(errorsOf(result)).toEqual([])
+      expect(new Set(Object.values(streamStatuses(result)))).toEqual(new Set(['COMPLETE']))
+      const starts = service.emulator.requests.filter(({ query }) => /(^|&)delta/.test(query))
+      expect(starts.length > 0).toBe(sync_mode === 'incremental')
+    },
+  )
 })
 
 describe('the dialect of the specification', () => {
@@ -209,7 +212,7 @@ describe('the dialect of the specification', () => {
 
   // spec: Endpoints: GET /departments?delta
   // spec: Endpoints: GET /jobs?delta
-  it('has a delta serve a full refresh where there is no list, with a warning', async () => {
+  it('uses a delta for a full refresh if there is no list, with a warning', async () => {
     await service.replace({ dialect: 'specification' })
     const names = ['departments', 'jobs']
     const result = await read(

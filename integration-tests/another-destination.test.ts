@@ -89,13 +89,13 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
   const stats = (states: readonly object[]) =>
     states.map((one) => (one as { destinationStats?: object }).destinationStats)
 
-  it('tells its specification', async () => {
+  it('prints its specification', async () => {
     const shelf = createShelf()
     const { messages } = await airbyte(['spec'], shelf)
     expect(messages).toEqual([{ type: 'SPEC', spec: shelf.connector.spec }])
   })
 
-  it('offers an operation for each way to write an object, with what matches a record', async () => {
+  it('offers an operation for each mode of an object, with its matching keys', async () => {
     const { messages } = await airbyte(['discover', '--config', {}])
     expect(messages.map(({ destination_catalog }) => destination_catalog)).toEqual([
       {
@@ -118,7 +118,7 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
     ])
   })
 
-  it('passes states on in their order, digit by digit, with what became of the records', async () => {
+  it('passes on states in their order, with every digit, and with the outcome of their records', async () => {
     const shelf = createShelf()
     const large = JSON.stringify(state('books', 0)).replace('"at":0', '"at":12345678901234567890')
     const { exitCode, states, stdout, logs } = await write(
@@ -159,7 +159,7 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
     expect(stats(states)).toEqual([{ recordCount: 2, rejectedRecordCount: 1 }])
   })
 
-  it('holds a state back until every record before it has its outcome', async () => {
+  it('holds back a state until every record before it has its outcome', async () => {
     const shelf = createShelf()
     let release = () => {}
     const until = new Promise<void>((resolve) => {
@@ -181,7 +181,7 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
     expect((await ended).states).toHaveLength(1)
   })
 
-  it('passes nothing on that a damaged line follows, and everything before it', async () => {
+  it('passes on everything before a damaged line, and nothing after it', async () => {
     const shelf = createShelf()
     const input = [
       book('a'),
@@ -210,7 +210,7 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
     ])
   })
 
-  it('keeps back the states of what could not be written, and writes the rest', async () => {
+  it('holds back the states of streams that could not be written, and writes the rest', async () => {
     const shelf = createShelf()
     const input = [book('a'), journal(1), state('books', 1), state('journals', 1)]
     const config = { mayWriteBooks: false }
@@ -242,7 +242,7 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
     expect([shelf.books.size, shelf.journals.size]).toEqual([0, 1])
   })
 
-  it('writes a stream of any name to the object that the catalog chooses', async () => {
+  it('writes a stream of any name to the object in the catalog', async () => {
     const shelf = createShelf()
     const stream = { name: 'public.t', destination_object_name: 'books', primary_key: [['isbn']] }
     const record = {
@@ -276,13 +276,13 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
     expect(shelf.completed).toEqual(completed)
   })
 
-  it('passes no state on in a dry run', async () => {
+  it('passes on no state in a dry run', async () => {
     const config = { isDryRun: true }
     const { exitCode, states } = await write([BOOKS], [book('a'), state('books', 1)], { config })
     expect([exitCode, states]).toEqual([0, []])
   })
 
-  it('ends when nobody reads its states any more', async () => {
+  it('ends if nobody reads its states any more', async () => {
     const stdout = createCollector()
     const input = new PassThrough()
     const ended = write([BOOKS], input, { stdout })
@@ -303,7 +303,7 @@ describe('a destination of another kind, over Singer', () => {
   const target = (shelf: Shelf, input: NonNullable<Given['input']>, config: ShelfConfig = {}) =>
     runShelf(runSingerTarget, shelf, { words: ['--config', config], input })
 
-  it('tells its version, and what it is', async () => {
+  it('prints its version and its description', async () => {
     const version = await runShelf(runSingerTarget, createShelf(), { words: ['--version'] })
     const about = await runShelf(runSingerTarget, createShelf(), {
       words: ['--about', '--format=json'],
@@ -316,7 +316,7 @@ describe('a destination of another kind, over Singer', () => {
     })
   })
 
-  it('prints the value of a state, digit by digit, once its records are written', async () => {
+  it('prints the value of a state, with every digit, once its records are written', async () => {
     const shelf = createShelf()
     const { exitCode, stdout, stderr } = await target(shelf, [
       schema('books'),
@@ -355,7 +355,7 @@ describe('a destination of another kind, over Singer', () => {
     expect(stderr).toContain(`ERROR ${reason}`)
   })
 
-  it('prints the state before what could not be written, when everything has to stop', async () => {
+  it('prints the state before the records that could not be written, if everything has to stop', async () => {
     const shelf = createShelf()
     const until = Promise.reject(new ConnectorError('transient', 'x-test', 'The shelf is away.'))
     until.catch(() => {})
@@ -381,7 +381,7 @@ describe('a destination of another kind, over Singer', () => {
     expect(stderr).toContain('Line 3 of the input is a BATCH message')
   })
 
-  it('takes a stream for all there is when its version is activated', async () => {
+  it('treats a stream as complete when its version is activated', async () => {
     const shelf = createShelf()
     const activate = { type: 'ACTIVATE_VERSION', stream: 'books', version: 7 }
     await target(shelf, [schema('books'), record('books', { isbn: 'a' }, 7), activate])

@@ -65,7 +65,7 @@ describe('a source of another kind, over the Airbyte protocol', () => {
     return { ...recording, messages: parseLines(recording.stdout) }
   }
 
-  it('tells its specification', async () => {
+  it('prints its specification', async () => {
     const { messages } = await airbyte('spec')
     expect(messages).toEqual([{ type: 'SPEC', spec: numbers.spec }])
   })
@@ -78,7 +78,7 @@ describe('a source of another kind, over the Airbyte protocol', () => {
     expect(messages.map(({ connectionStatus }) => connectionStatus?.status)).toEqual([status])
   })
 
-  it('is read with the catalog that it tells', async () => {
+  it('is read with the catalog that it prints', async () => {
     const discovered = await airbyte('discover', ['--config', CONFIG])
     const catalog = discovered.messages[0]?.catalog ?? { streams: [] }
     const files = ['--config', CONFIG, '--catalog', catalog]
@@ -88,7 +88,7 @@ describe('a source of another kind, over the Airbyte protocol', () => {
     expect([data, states]).toEqual([[3, 1, 2], [{ count: 3, kept: 0 }]])
   })
 
-  it('is told of the states of streams that are not read, which the platform keeps', async () => {
+  it('gets the states of streams that are not read, which the platform keeps', async () => {
     const state = ['letters', 'numbers'].map((name) => ({
       type: 'STREAM',
       stream: { stream_descriptor: { name }, stream_state: { count: 1 } },
@@ -112,7 +112,7 @@ describe('a source of another kind, over the Airbyte protocol', () => {
 })
 
 describe('a source of another kind, over Singer', () => {
-  it('is synced with the catalog that it tells', async () => {
+  it('is synced with the catalog that it prints', async () => {
     const { stdout: discovered } = await run(runSinger, ['--discover'])
     const catalog = JSON.parse(discovered) as object
     const recording = await run(runSinger, ['--config', CONFIG, '--catalog', catalog])
@@ -129,7 +129,7 @@ describe('a source of another kind, over Singer', () => {
     ])
   })
 
-  it('has a line for each stream and metrics, although it tells nothing of its sync', async () => {
+  it('has a line for each stream and metrics, although it reports no progress', async () => {
     const folder = temporaryFolder()
     onTestFinished(folder.remove)
     const file = join(folder.path, 'numbers.prom')
@@ -144,7 +144,7 @@ describe('a source of another kind, over Singer', () => {
     )
   })
 
-  it('is told of the bookmarks of streams that are not read', async () => {
+  it('gets the bookmarks of streams that are not read', async () => {
     const state = { bookmarks: { letters: { count: 1 }, numbers: { count: 1 } } }
     const { stdout } = await run(runSinger, ['--config', CONFIG, '--state', state])
     const last = parseLines<SingerMessage>(stdout).at(-1)
@@ -154,7 +154,7 @@ describe('a source of another kind, over Singer', () => {
     })
   })
 
-  it('tells its name and its variables by its own name', async () => {
+  it('derives its name and its variables from its own name', async () => {
     const { stdout } = await run(runSinger, ['--version'])
     const { stderr } = await run(runSinger, [])
     expect([stdout, stderr]).toEqual([
@@ -163,14 +163,14 @@ describe('a source of another kind, over Singer', () => {
     ])
   })
 
-  it('does not take the state of its other program', async () => {
+  it('refuses the state of its other program', async () => {
     const state = [{ type: 'STREAM', stream: { stream_descriptor: { name: 'numbers' } } }]
     const { exitCode, stderr } = await run(runSinger, ['--config', CONFIG, '--state', state])
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('source-numbers')])
   })
 })
 
-describe('a source that does not keep its part', () => {
+describe('a source that breaks the rules', () => {
   const STAMP: Stamp = { generation: 1, cursor: 1, now: new Date() }
   const ENDED = ['STARTED', 'INCOMPLETE']
 
@@ -209,7 +209,7 @@ describe('a source that does not keep its part', () => {
     }
   }
 
-  it('has a line in the log for the stream that it leaves, too', async () => {
+  it('has a line in the log for the stream that it does not end, too', async () => {
     const { told } = await outcomeOf(
       reading(async (_config, [request]) => {
         request?.output.started()
@@ -253,7 +253,7 @@ describe('a source that does not keep its part', () => {
     expect([exitCodes, statuses, errors]).toEqual([[1, 1], ENDED, ['numbers: Later.']])
   })
 
-  it('ends its streams where it throws, and tells what it threw', async () => {
+  it('ends its streams if it throws, and reports what it threw', async () => {
     const read: Read = async (_config, [request]) => {
       request?.output.started(() => ({}))
       throw new Error('a bug')
@@ -323,7 +323,7 @@ describe('a source that does not keep its part', () => {
     },
   )
 
-  it('cannot complete a stream of which it swallowed that something was refused', async () => {
+  it('cannot complete a stream after it ignored a refused call', async () => {
     const read: Read = async (_config, [request]) => {
       const output = request?.output as StreamOutput
       output.started(() => ({}))
@@ -340,7 +340,7 @@ describe('a source that does not keep its part', () => {
     expect(errors).toEqual([expect.stringContaining('record 2 of 2')])
   })
 
-  it('gets no state of a stream that is not incremental, however it is asked for', async () => {
+  it('gets no state of a stream that is not incremental, whatever is requested', async () => {
     const seen: unknown[] = []
     const read: Read = async (_config, requests) => {
       for (const { mode, state, output } of requests) {

@@ -43,7 +43,7 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
-  it('is known by the first audit, too, after audit_days was set', async () => {
+  it('is recognized even by the first audit after audit_days was set', async () => {
     const { emulator, sync, differences, settings } = await startJobs()
     delete settings['audit_days']
     emulator.update('jobs', 3, { name: { default: 'New' } })
@@ -54,7 +54,7 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
-  it('is known by another change where the latest one is of a row that came and went', async () => {
+  it('is recognized by another change if the latest one is of a row that came and went', async () => {
     const { sync, differences } = await told(() => {
       scenario.emulator.update('jobs', 3, { name: { default: 'New' } })
       scenario.emulator.insert('jobs')
@@ -65,7 +65,7 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
-  it('is believed at the next audit, when the newest row was gone in silence', async () => {
+  it('is accepted at the next audit if the newest row was deleted without a report', async () => {
     const { emulator, sync, differences } = await told(() => scenario.emulator.insert('jobs'))
     await unheard(() => emulator.remove('jobs', 13))
     expect((await sync()).warnings).toEqual([expect.stringMatching(BEHIND)])
@@ -74,7 +74,7 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
-  it('is noticed when it is the second one', async () => {
+  it('is noticed if it is the second one', async () => {
     const { emulator, sync, differences } = await told(() =>
       scenario.emulator.update('jobs', 3, { name: { default: 'New' } }),
     )
@@ -83,7 +83,7 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
-  it('is believed at the next audit, when a row has come back in silence', async () => {
+  it('is accepted at the next audit if a row has come back without a report', async () => {
     const { emulator, sync, differences } = await told(() => scenario.emulator.remove('jobs', 3))
     await unheard(() => emulator.insert('jobs', { id: 3 }))
     expect((await sync()).warnings).toEqual([expect.stringMatching(BEHIND)])
@@ -92,7 +92,7 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
-  it('puts back no row that the delta has told to be gone between two lists', async () => {
+  it('does not restore a row whose deletion the delta reported between two lists', async () => {
     const { emulator, sync, differences } = await startJobs(4)
     emulator.fault('/jobs', 'stale', { skip: 1, times: 9 })
     let isListed = false
@@ -106,7 +106,7 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
-  it('puts back no row that a backfill did not meet between two lists', async () => {
+  it('does not restore a row that a backfill did not find between two lists', async () => {
     scenario = await startScenario(['clockings'], { people: 0 })
     const { emulator, settings, sync, differences } = scenario
     settings['start_date'] = '2024-01-01'
@@ -133,7 +133,7 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
-  it('is no reason to look again while the delta tells of what happens meanwhile', async () => {
+  it('is no reason to list again if the delta reports the changes since then', async () => {
     const { emulator, sync } = await told(() => scenario.emulator.insert('jobs'))
     const { requests } = await sync({
       onRequest(n) {

@@ -23,7 +23,7 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
-  it('deletes a row that is gone without a word, after a second look', async () => {
+  it('deletes a row that was deleted without a report, after a second look', async () => {
     const { emulator, sync, differences } = await startJobs()
     await unheard(() => emulator.remove('jobs', 3))
     const { warnings, deleted, requests } = await sync()
@@ -77,7 +77,7 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
-  it('keeps a row that a list did not show once', async () => {
+  it('keeps a row that was missing in one list', async () => {
     const { emulator, sync, differences } = await startJobs()
     emulator.fault('/jobs?continuationToken', 'short', { times: 1 })
     const { warnings, deleted } = await sync()
@@ -85,7 +85,7 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
-  it('deletes a row that the service has marked as deleted without a word', async () => {
+  it('deletes a row that the service has marked as deleted without a report', async () => {
     scenario = await startWithRows('clockings', 4)
     const { emulator, sync, differences } = scenario
     await sync()
@@ -97,7 +97,7 @@ describe('an audit', () => {
     expect(await sync()).toMatchObject({ records: [], warnings: [] })
   })
 
-  it('writes a row again that has changed without a word, and says so', async () => {
+  it('writes a row again that has changed without a report, and says so', async () => {
     const { emulator, sync, differences } = await startJobs()
     await unheard(() => emulator.update('jobs', 3, { name: { default: 'Changed' } }))
     const { warnings } = await sync()
@@ -107,7 +107,7 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
-  it('writes it also where other rows have changed since', async () => {
+  it('writes it even if other rows have changed since', async () => {
     const { emulator, sync, differences } = await startJobs()
     await unheard(() => emulator.update('jobs', 3, { name: { default: 'Changed' } }))
     emulator.update('jobs', 4, { name: { default: 'Later' } })
@@ -115,7 +115,7 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
-  it('asks for the changes, the list, and the changes again; then not before it is due', async () => {
+  it('requests the changes, the list, and the changes again; and then nothing before it is due', async () => {
     const { sync } = await startJobs(3)
     const audited = await sync()
     const kinds = audited.requests.map((text) => text.replace(/=.*/, ''))
@@ -125,7 +125,7 @@ describe('an audit', () => {
     expect((await sync()).requests).toHaveLength(1)
   })
 
-  it('writes nothing, and lists once, where all is as it was at the last audit', async () => {
+  it('writes nothing, and lists once, if nothing has changed since the last audit', async () => {
     const { emulator, sync } = await startJobs(3)
     expect((await sync()).records).toHaveLength(3)
     emulator.advance({ hours: 25 })
@@ -134,7 +134,7 @@ describe('an audit', () => {
     expect(requests).toHaveLength(3)
   })
 
-  it('writes the months again that are not as they were, and no other', async () => {
+  it('writes only those months again that have changed', async () => {
     scenario = await startScenario(['clockings'], { people: 0 })
     const { emulator, sync, differences } = scenario
     const days = ['2026-06-30', '2026-08-01', '2026-08-31', '2026-09-01', '2026-11-02']
@@ -156,7 +156,7 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
-  it('writes at the next audit what a second list did not show', async () => {
+  it('writes at the next audit what was missing in a second list', async () => {
     const { emulator, sync, differences } = await startJobs(3)
     await unheard(() => emulator.update('jobs', 1, { name: { default: 'Changed' } }))
     emulator.fault('/jobs', 'short', { skip: 1, times: 1 })
@@ -167,7 +167,7 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
-  it('is made once, and not at each sync, after the clock was set back', async () => {
+  it('is made once, not at each sync, after the clock was set back', async () => {
     scenario = await startWithRows('jobs', 3)
     const { emulator, sync, settings } = scenario
     await sync()
@@ -177,7 +177,7 @@ describe('an audit', () => {
     expect((await sync()).requests).toHaveLength(1)
   })
 
-  it('takes nothing for a surprise that happens while it lists', async () => {
+  it('reports no changes that happen while it lists', async () => {
     const { emulator, sync, differences } = await startJobs(60)
     let seed = 0
     const { warnings, requests } = await sync({
@@ -195,7 +195,7 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
-  it('goes on with another token when one expires in the middle', async () => {
+  it('continues with another token if one expires during it', async () => {
     const { emulator, sync, differences } = await startJobs(30)
     const { exitCode } = await sync({
       onRequest: (n) => n === 4 && emulator.advance({ hours: 2 }),
@@ -204,7 +204,7 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
-  it('keeps a row that a page had before it broke off, and that has no address of its own', async () => {
+  it('keeps a row of a page that was interrupted, if it has no address of its own', async () => {
     scenario = await startWithRows('assignments', 7, { paging: 'offset' })
     const { emulator, sync, differences } = scenario
     emulator.insert('assignments', { comments: 'x'.repeat(6_000_000) })
@@ -226,7 +226,7 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
-  it('begins anew, and says so, wherever a sync died in the middle of one', async () => {
+  it('starts over, and says so, wherever a sync was killed during it', async () => {
     const said = new Set<string>()
     for (let lines = 1, isWhole = false; !isWhole; lines++) {
       const { emulator, sync, differences } = await startJobs(7)
@@ -251,7 +251,7 @@ describe('an audit', () => {
 })
 
 describe('a row beyond future_days', () => {
-  it('stays, because the service has it when it is asked for by itself', async () => {
+  it('stays, because the service has it when it is requested by its id', async () => {
     scenario = await startScenario(['absences'], { people: 0 })
     const { emulator, sync, differences, settings } = scenario
     settings['future_days'] = 10
@@ -265,8 +265,8 @@ describe('a row beyond future_days', () => {
   })
 })
 
-describe('a row that has moved to another month in silence', () => {
-  it('is written by the audit that finds it by itself, because its list was not whole', async () => {
+describe('a row that has moved to another month without a report', () => {
+  it('is written by the audit that finds it by its id, because the list was incomplete', async () => {
     scenario = await startScenario(['clockings'], { people: 0 })
     const { emulator, sync, differences } = scenario
     const days = ['2026-08-01', '2026-08-02', '2026-08-03', '2026-11-01', '2026-11-02']
@@ -281,7 +281,7 @@ describe('a row that has moved to another month in silence', () => {
   })
 })
 
-describe('a row that has left the days of a list in silence', () => {
+describe('a row that has left the days of a list without a report', () => {
   it.each([
     ['before the start date', '2025-12-01', []],
     ['beyond future_days', '2028-11-25', ['2028-11-25']],
@@ -305,7 +305,7 @@ describe('a row that has left the days of a list in silence', () => {
 })
 
 describe('a stream without a list', () => {
-  it('is not audited, which is said', async () => {
+  it('is not audited, and a message says so', async () => {
     const { emulator, sync } = await startJobs()
     emulator.fail('/jobs', 404)
     const run = await sync()
@@ -318,7 +318,7 @@ describe('a stream without a list', () => {
 })
 
 describe('settings that change', () => {
-  it('leave an audit that was broken off, where there is to be none any more', async () => {
+  it('end an interrupted audit if audits are switched off', async () => {
     const { sync, settings, differences } = await startJobs(7)
     await sync({ killAfter: 6 })
     settings['audit_days'] = 0
@@ -331,7 +331,7 @@ describe('settings that change', () => {
     expect(differences()).toEqual([])
   })
 
-  it('that start the stream over make an audit superfluous', async () => {
+  it('that start the stream over make an audit unnecessary', async () => {
     const { sync, settings } = await startJobs(7)
     settings['field_rules'] = [{ stream: 'jobs', path: 'name', rule: 'drop' }]
     const { requests } = await sync()

@@ -20,7 +20,7 @@ async function start(streams: readonly string[], options?: EmulatorOptions): Pro
 }
 
 describe('a bookmark', () => {
-  it('is flat, with the same keys and types wherever a stream stands', async () => {
+  it('is flat, with the same keys and types at any position of a stream', async () => {
     const { emulator, sync, settings } = await start([
       'job_categories',
       'external_references',
@@ -94,17 +94,20 @@ describe('a bookmark that cannot be used', () => {
     ],
   ]
 
-  it.each(cases)('%s starts its stream over, says why, and leaves the others', async (...row) => {
-    const [, change, says] = row
-    const scenario = await start(['people', 'jobs'])
-    await scenario.sync()
-    scenario.platform = withState(scenario.platform, 'people', change)
-    const { warnings, records, exitCode } = await scenario.sync()
-    expect(exitCode).toBe(0)
-    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^people: .*${says}`))])
-    expect(records.map(({ id }) => id)).toEqual([1, 2, 3, 4])
-    expect(scenario.differences()).toEqual([])
-  })
+  it.each(cases)(
+    '%s starts its stream over, says why, and does not affect the others',
+    async (...row) => {
+      const [, change, says] = row
+      const scenario = await start(['people', 'jobs'])
+      await scenario.sync()
+      scenario.platform = withState(scenario.platform, 'people', change)
+      const { warnings, records, exitCode } = await scenario.sync()
+      expect(exitCode).toBe(0)
+      expect(warnings).toEqual([expect.stringMatching(new RegExp(`^people: .*${says}`))])
+      expect(records.map(({ id }) => id)).toEqual([1, 2, 3, 4])
+      expect(scenario.differences()).toEqual([])
+    },
+  )
 })
 
 describe('a bookmark whose fields contradict each other', () => {
@@ -174,7 +177,7 @@ describe('a bookmark whose fields contradict each other', () => {
 })
 
 describe('a bookmark of another service', () => {
-  it('by its address alone is of the same tenant: it starts over, deletes included', async () => {
+  it('with only another address belongs to the same tenant: it starts over, deletes included', async () => {
     const old = await start(['people'], { people: 4 })
     await old.sync()
     const scenario = await start(['people'], { people: 2 })
@@ -185,7 +188,7 @@ describe('a bookmark of another service', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('by its environment starts over without deletes, and so does the way back', async () => {
+  it('with another environment starts over without deletes, and so does the way back', async () => {
     const { emulator, settings, sync } = await start(['people'])
     const environment = emulator.config()['environment'] as object
     settings['environment'] = { ...environment, environment_url: 'time.test' }
@@ -199,7 +202,7 @@ describe('a bookmark of another service', () => {
     }
   })
 
-  it('by its tenant starts over without deletes, then continues', async () => {
+  it('with another tenant starts over without deletes, then continues', async () => {
     const old = await start(['people'], { people: 4 })
     await old.sync()
     const scenario = await start(['people'], { people: 2, tenant: 'other' })
@@ -212,7 +215,7 @@ describe('a bookmark of another service', () => {
 })
 
 describe('a configuration that changes', () => {
-  it('in its external references starts over once, and the records carry them', async () => {
+  it('in its external references starts over once, and the records have them', async () => {
     const { emulator, settings, sync } = await start(['people', 'jobs'])
     await sync()
     emulator.remove('people', 2)
@@ -225,7 +228,7 @@ describe('a configuration that changes', () => {
     expect((await sync()).warnings).toEqual([])
   })
 
-  it('in what becomes of personal data starts every stream over: each may have unknown secrets', async () => {
+  it('in its treatment of personal data starts every stream over: each may have unknown secrets', async () => {
     const names = ['external_references', 'jobs', 'people']
     const scenario = await start(names)
     const startedOver = ({ warnings }: { readonly warnings: readonly string[] }) =>
@@ -245,7 +248,7 @@ describe('a configuration that changes', () => {
     expect((await scenario.sync()).warnings).toEqual([])
   })
 
-  it('in the order of its external references starts nothing over', async () => {
+  it('in the order of its external references has no effect', async () => {
     const { settings, sync } = await start(['people', 'clockings'])
     const references = [
       { collection: 'people', names: ['@employee-number', 'payroll'] },
@@ -286,7 +289,7 @@ describe('a configuration that changes', () => {
     expect(records.map(({ id }) => id).toSorted()).toEqual([1, 2])
   })
 
-  it('to a later start date changes nothing but a warning', async () => {
+  it('to a later start date only causes a warning', async () => {
     const { emulator, settings, sync, differences } = await start(['clockings'], { people: 0 })
     settings['start_date'] = '2024-01-01'
     emulator.insert('clockings', { date: '2026-02-02' })
@@ -301,7 +304,7 @@ describe('a configuration that changes', () => {
     expect(differences()).toEqual([])
   })
 
-  it('by a default start date that moves on 1 January takes no day away', async () => {
+  it('of the default start date on 1 January removes no day', async () => {
     const { emulator, sync, differences } = await start(['clockings'], {
       people: 0,
       now: '2026-12-30T03:00:00Z',

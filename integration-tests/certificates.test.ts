@@ -113,7 +113,7 @@ describe('a certificate', () => {
     expect(service.requests).toEqual([])
   }
 
-  it('that nobody knows is refused before the secret is sent', async () => {
+  it('of an unknown authority is refused before the secret is sent', async () => {
     await serve(LOOPBACK)
     await expectRefusal(service.url, EXPIRED, /certificate of 127\.0\.0\.1.*is not trusted/)
   })
@@ -128,7 +128,7 @@ describe('a certificate', () => {
     await expectRefusal(service.url, OTHER_HOST, /certificate of 127\.0\.0\.1.*ALTNAME/)
   })
 
-  it('is of no use to a service that speaks an old protocol only', async () => {
+  it('does not help a service that supports only an old protocol', async () => {
     await serve(LOOPBACK, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0' })
     await expectRefusal(service.url, LOOPBACK, /No secure connection to 127\.0\.0\.1/)
   })

@@ -65,7 +65,7 @@ describe('destination-protime', () => {
     expect([exitCode, errors]).toEqual([0, []])
   })
 
-  it('keeps a state back that covers a record beyond max_rejected, so that it comes again', async () => {
+  it('holds back a state that covers a record beyond max_rejected, so that it is sent again', async () => {
     const others = [{ name: STREAM }, { name: 'job_categories' }]
     const input = [
       reference('anna', 1),
@@ -99,7 +99,7 @@ describe('destination-protime', () => {
     expect([second.exitCode, second.states]).toEqual([1, []])
   })
 
-  it('fails again when the platform repeats a run that has rejected more than max_rejected', async () => {
+  it('fails again if the platform repeats a run that has rejected more than max_rejected', async () => {
     const others = [{ name: STREAM }, { name: 'job_categories' }]
     const input = [
       reference('anna', 1),
@@ -120,14 +120,14 @@ describe('destination-protime', () => {
     expect([allowed.exitCode, allowed.states.length]).toEqual([0, 2])
   })
 
-  it('says in a dry run what would be rejected, and of nothing that it is written', async () => {
+  it('says in a dry run what would be rejected, and reports nothing as written', async () => {
     const { errors } = await write([reference('anna', 1), reference('', 1)], { dry_run: true })
     expect(errors).toEqual([
       expect.stringMatching(/^1 record would be rejected, (?!.*are written)/),
     ])
   })
 
-  it('keeps a state back that covers a creation of which nobody knows what became of it', async () => {
+  it('holds back a state that covers a creation with an unknown result', async () => {
     emulator.fail('/work-locations', 503, { method: 'POST', times: 1 })
     const site = record('work_locations', { externalReferences: { erp: 'N1' }, name: 'North' })
     const chosen = [{ name: 'work_locations' }]
@@ -138,7 +138,7 @@ describe('destination-protime', () => {
     expect([second.exitCode, second.states.length]).toEqual([0, 1])
   })
 
-  it('rejects a mark of deletion that is not clear, and tells once of columns that no object has', async () => {
+  it('rejects an unclear mark of deletion, and reports unknown columns once', async () => {
     emulator.setReference('people', 'hr', 'anna', 1)
     const more = { _deleted: 'no', updated_at: '2026-01-01', colection: 'x' }
     const { exitCode, logs } = await write([reference('anna', 1, more), reference('anna', 1, more)])
@@ -153,7 +153,7 @@ describe('destination-protime', () => {
     ).toHaveLength(1)
   })
 
-  it('rejects a record with a member that comes twice', async () => {
+  it('rejects a record with a repeated member', async () => {
     const twice = '"internalReference":2,"internalReference":'
     const text = [reference('anna', 1), reference('bert', 3)].map((one) => JSON.stringify(one))
     const input = Buffer.from(text.join('\n').replace('"internalReference":', twice))
@@ -169,7 +169,7 @@ describe('destination-protime', () => {
     expect([exitCode, values()]).toEqual([0, [['anna', '1']]])
   })
 
-  it('passes a state on when the records before it are written, and not before it is killed', async () => {
+  it('passes on a state once the records before it are written, but not before it is killed', async () => {
     const folder = temporaryFolder()
     onTestFinished(folder.remove)
     const slow = /external-references\/people\/hr\/b$/
@@ -211,7 +211,7 @@ describe('destination-protime', () => {
     expect(changes()).toEqual([])
   })
 
-  it('says in a dry run what it would do, and passes no state on', async () => {
+  it('says in a dry run what it would do, and passes on no state', async () => {
     const { logs, states } = await write([reference('anna', 1), state(STREAM, 1)], {
       dry_run: true,
     })
@@ -252,7 +252,7 @@ describe('destination-protime', () => {
     })
   })
 
-  it('names the scope that is missing, keeps the states of that stream, and writes the others', async () => {
+  it('names the missing scope, holds back the states of that stream, and writes the others', async () => {
     const scopes = ['external-references.write', 'external-references', 'job-categories']
     Object.assign(emulator.options, { clients: [{ id: 'writer', secret: 'b-secret', scopes }] })
     const input = [
@@ -304,7 +304,7 @@ describe('destination-protime', () => {
     ])
   })
 
-  it('changes nothing with what the source has read of the same tenant', async () => {
+  it('changes nothing with records that the source has read from the same tenant', async () => {
     for (const id of [1, 2, 3]) emulator.setReference('people', 'hr', `p/${id} é`, id)
     emulator.setReference(
       'job-categories',
@@ -335,7 +335,7 @@ describe('destination-protime', () => {
     expect(logs).toContainEqual(expect.stringMatching(/^INFO external_references: \d+ skipped$/))
   })
 
-  it('writes nothing while another one with the same folder does', async () => {
+  it('writes nothing while another one with the same folder writes', async () => {
     const folder = temporaryFolder()
     onTestFinished(folder.remove)
     const slow = { ...config, rejected_records: join(folder.path, 'rejected.jsonl') }
@@ -369,7 +369,7 @@ describe('destination-protime', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  it('keeps the records that it rejects in a file for its owner', async () => {
+  it('writes rejected records to a file for its owner', async () => {
     const folder = temporaryFolder()
     onTestFinished(folder.remove)
     const file = join(folder.path, 'rejected.jsonl')

@@ -24,7 +24,7 @@ describe('a full refresh', () => {
     },
   )
 
-  it('that showed a row is listed once', async () => {
+  it('with rows is listed once', async () => {
     const { sync } = await startWith('people', 4)
     expect((await sync({ mode: 'full_refresh' })).requests).toHaveLength(1)
   })
@@ -37,7 +37,7 @@ const ALL = Array.from({ length: 30 }, (_, i) => i + 1)
 describe('a full refresh of a generation', () => {
   const refresh = { mode: 'full_refresh', generation: 7 } as const
 
-  it('that one attempt has written whole is not read by the next', async () => {
+  it('that one attempt has written completely is not read by the next', async () => {
     const { sync } = await startWith('people', 30)
     expect(ids((await sync(refresh)).records)).toEqual(ALL)
     const again = await sync(refresh)
@@ -60,7 +60,7 @@ describe('a full refresh of a generation', () => {
     expect(ids((await sync({ ...refresh, generation: 8 })).records)).toEqual(ALL)
   })
 
-  it('whose first list was empty is continued where its second one failed', async () => {
+  it('whose first list was empty is continued if its second one failed', async () => {
     const { emulator, sync } = await startWith('people', 30)
     emulator.fault('/people', 'empty', { times: 1 })
     emulator.fail(/^\/people\?.*continuationToken/, 500, { skip: 2, times: 6 })
@@ -71,14 +71,14 @@ describe('a full refresh of a generation', () => {
     expect(ids([...first.records, ...second.records])).toEqual(ALL)
   })
 
-  it('is read again where the platform does not number it', async () => {
+  it('is read again if the platform does not number it', async () => {
     const { sync } = await startWith('people', 30)
     await sync({ mode: 'full_refresh' })
     expect(ids((await sync({ mode: 'full_refresh' })).records)).toEqual(ALL)
     expect(ids((await sync(refresh)).records)).toEqual(ALL)
   })
 
-  it('is read again where its minimum is 0, by which a destination removes nothing', async () => {
+  it('is read again if its minimum is 0, for which a destination removes nothing', async () => {
     const { sync } = await startWith('people', 30)
     const appended = { mode: 'full_refresh', generation: 0 } as const
     expect(ids((await sync(appended)).records)).toEqual(ALL)
@@ -122,14 +122,14 @@ describe('a full refresh of a generation whose settings change between two attem
     },
   )
 
-  it('is refused, too, where an earlier attempt has written it whole', async () => {
+  it('is refused even if an earlier attempt has written it completely', async () => {
     const { settings, sync } = await startWith('people', 30)
     await sync(refresh)
     settings['personal_data'] = 'without_secrets'
     expect((await sync(refresh)).errors.join()).toContain(REFUSED)
   })
 
-  it('goes on under the settings of before', async () => {
+  it('continues with the earlier settings', async () => {
     const { settings, sync } = await startWith('people', 30)
     const first = await sync({ ...refresh, killAfter: 20 })
     settings['personal_data'] = 'without_secrets'
@@ -141,7 +141,7 @@ describe('a full refresh of a generation whose settings change between two attem
     expect(rest.records.length).toBeLessThan(ALL.length)
   })
 
-  it('starts over where nothing has been written yet', async () => {
+  it('starts over if nothing has been written yet', async () => {
     const { emulator, settings, sync } = await startWith('people', 30)
     emulator.fail('/people', 500, { times: 6 })
     expect((await sync(refresh)).exitCode).toBe(1)
@@ -164,7 +164,7 @@ describe('a full refresh whose continuation token dies', () => {
     expect(new Set(records.map(({ _generation }) => _generation)).size).toBe(1)
   })
 
-  it('knows also what it has sent before it was interrupted, and the next refresh sends all', async () => {
+  it('knows what it had sent before it was interrupted, and the next refresh sends everything', async () => {
     const { emulator, sync } = await startWith('people', 30)
     const cut = await sync({ mode: 'full_refresh', killAfter: 20 })
     emulator.fail(DIES, 409, { times: 1 })
@@ -199,7 +199,7 @@ describe('a full refresh whose continuation token dies', () => {
     return sync(refresh)
   }
 
-  it('fails as transient where the state has no room for what it has sent, and begins anew', async () => {
+  it('fails as transient if the state has no room for the ids it has sent, and starts over', async () => {
     const { exitCode, records } = await dieWithoutRoom(
       { mode: 'full_refresh' },
       'The next sync starts it from the beginning',
@@ -208,7 +208,7 @@ describe('a full refresh whose continuation token dies', () => {
     expect(ids(records)).toEqual(ALL)
   })
 
-  it('begins anew only with another generation, where what was sent would come twice', async () => {
+  it('starts over only with another generation, if rows would otherwise be sent twice', async () => {
     const refresh = { mode: 'full_refresh', generation: 7 } as const
     const { records } = await dieWithoutRoom(
       refresh,

@@ -31,12 +31,12 @@ function roomAfterInMb(command: string): number {
   return Number(stdout.trim().split('\n').at(-1))
 }
 
-it('a comparison makes do with little room for objects that live for a moment', () => {
+it('a comparison needs little room for short-lived objects', () => {
   expect(roomInMb('keepHeapSmall()')).toBeLessThan(4)
   expect(roomInMb('')).toBeGreaterThan(8)
 })
 
-it('so does a sync, whose answers would wait there for a collection of everything', () => {
+it('so does a sync, whose answers would wait there for a full collection', () => {
   expect(roomAfterInMb('sync')).toBeLessThan(4)
   expect(roomAfterInMb('status')).toBeGreaterThan(8)
 })

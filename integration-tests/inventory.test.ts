@@ -47,7 +47,7 @@ describe('the stream inventory', () => {
   beforeEach(open)
   afterEach(close)
 
-  it('says after each sync what the tables hold, as SQL computes it', async () => {
+  it('describes the tables after each sync, as SQL computes them', async () => {
     configure(FEW)
     expect(await sync()).toMatchObject({ exitCode: 0 })
     expect(await differences()).toEqual([])
@@ -58,7 +58,7 @@ describe('the stream inventory', () => {
     }
   })
 
-  it('holds where deleted rows are kept', async () => {
+  it('is right if deleted rows are kept', async () => {
     configure(FEW)
     await sync('--keep-deleted')
     tenant.emulator.randomChanges(CHANGES)
@@ -71,7 +71,7 @@ describe('the stream inventory', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('is of every stream, and has sums by month of versions and values after an audit, as SQL computes them', async () => {
+  it('covers every stream, and after an audit has sums of versions and values by month, as SQL computes them', async () => {
     await sync()
     const [counted] = await ask(
       warehouse(),
@@ -90,7 +90,7 @@ describe('the stream inventory', () => {
     expect(parts).toEqual({ many: true, streams: String(tenant.streams.length) })
   })
 
-  it('counts a row whose day does not exist among those without a day, as its table does', async () => {
+  it('counts a row with an impossible date among those without a date, as its table does', async () => {
     configure({ streams: ['clockings', 'inventory'], audit_days: 1 })
     await sync()
     tenant.emulator.insert('clockings', { date: '2026-09-31' })
@@ -114,7 +114,7 @@ describe('the stream inventory', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('asks the service for nothing more', async () => {
+  it('makes no further requests', async () => {
     const requests = async (names: readonly string[]) => {
       const before = tenant.emulator.requests.length
       await read(names)
@@ -124,7 +124,7 @@ describe('the stream inventory', () => {
     expect((await requests([...names, 'inventory'])).sort()).toEqual((await requests(names)).sort())
   })
 
-  it('does not vouch for a stream that failed, and tells of the others', async () => {
+  it('has no sums of a stream that failed, but those of the others', async () => {
     configure(FEW)
     await sync()
     tenant.emulator.randomChanges(CHANGES)
@@ -139,7 +139,7 @@ describe('the stream inventory', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('comes last, once, and loses the rows of streams that are not read any more', async () => {
+  it('comes last, once, without the rows of streams that are no longer read', async () => {
     const first = await read(['jobs', 'inventory', 'people'])
     const names = first.messages.flatMap(({ record }) => record?.stream ?? [])
     expect(names.slice(-2)).toEqual(['inventory', 'inventory'])
@@ -162,7 +162,7 @@ describe('the stream inventory', () => {
     expect(row?.['records']).toBe(records('clockings').length - marked.length)
   })
 
-  it('is refused where nothing is read beside it', async () => {
+  it('is refused if no other stream is read', async () => {
     const { stderr, exitCode } = await sync('--streams', 'inventory')
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/and none of them is selected/)])
   })
@@ -230,7 +230,7 @@ describe('the stream inventory of one warehouse', () => {
     expect(found.filter((text) => !text.startsWith(table))).toEqual([])
   })
 
-  it('has sums of keys alone again after the sync that follows an audit', async () => {
+  it('has only sums of keys again after the sync that follows an audit', async () => {
     copyFileSync(path('audited.duckdb'), warehouse())
     const before = await ask(warehouse(), 'SELECT count(*) AS parts FROM inventory')
     await sync()

@@ -227,7 +227,7 @@ describe('the source of docs/building-a-source.md', () => {
     ])
   })
 
-  it('loses nothing where it is cut after any STATE of Airbyte and continued', async () => {
+  it('loses nothing if it is cut after any STATE of Airbyte and continued', async () => {
     const [, whole] = await runEach([DISCOVER, READ])
     const messages = parseLines((whole as Ended).stdout)
     const { catalog = { streams: [] } } = JSON.parse(read('catalog.json')) as Message
@@ -254,7 +254,7 @@ describe('the source of docs/building-a-source.md', () => {
     }
   })
 
-  it('loses nothing where it is cut after any STATE of Singer and continued', async () => {
+  it('loses nothing if it is cut after any STATE of Singer and continued', async () => {
     const [whole] = await runEach([TAP])
     const messages = parseLines<SingerMessage>((whole as Ended).stdout)
     const cuts = messages.flatMap(({ type }, i) => (type === 'STATE' ? [i + 1] : []))
@@ -274,7 +274,7 @@ describe('the source of docs/building-a-source.md', () => {
     }
   })
 
-  it('brings changes into DuckDB, and takes away what a whole reading does not meet', async () => {
+  it('brings changes into DuckDB, and deletes rows that a complete read does not find', async () => {
     await follow('node sync-shop.js')
     shop.orders.push({ id: 6, status: 'new', total: 1 }, { id: 1, status: 'deleted' })
     shop.categories.pop()
@@ -295,7 +295,7 @@ describe('the source of docs/building-a-source.md', () => {
     expect(await ids('orders')).toEqual([7])
   })
 
-  it('tells a token that is refused as a fault of the settings, and ends each stream', async () => {
+  it('reports a refused token as a config error, and ends each stream', async () => {
     write('config.json', { address: shop.address, token: 'expired-token' })
     const check = { ...DISCOVER, argv: ['check', ...CONFIG], file: 'check.jsonl' }
     const runs = await runEach([DISCOVER, check, READ, TAP])
@@ -313,7 +313,7 @@ describe('the source of docs/building-a-source.md', () => {
     expect([sync.exitCode, sync.stderr]).toEqual([1, expect.stringContaining('orders: The shop')])
   })
 
-  it('has a test that passes as it stands', async () => {
+  it('has a test that passes unchanged', async () => {
     write('shop.test.js', guideBlock('js shop-test', PAGE))
     const { exitCode, stdout } = await follow(guideBlock('sh test', PAGE))
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/pass 1\b/)])
@@ -329,7 +329,7 @@ it('docs/library.md shows a client that writes a reference and reads it', async 
   expect((await follow('node client.js')).stdout).toBe('E-1042 is person 1\n')
 })
 
-it('docs/library.md shows a Worker that takes events, and a test of it', async () => {
+it('docs/library.md shows a Worker that receives events, and a test of it', async () => {
   write('worker.js', guideBlock('js worker', LIBRARY))
   write('worker-test.js', guideBlock('js worker-test', LIBRARY))
   const { stdout, stderr } = await follow('node worker-test.js')

@@ -128,7 +128,7 @@ describe('a reader that does not read', () => {
     expect(await endsSoonAfter(() => child.kill('SIGTERM'), exited)).toBe('SIGTERM')
   })
 
-  it('does not hold a second signal up', async () => {
+  it('does not delay a second signal', async () => {
     const { child, exited, endsSoonAfter } = await startUnread()
     child.kill('SIGINT')
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -137,7 +137,7 @@ describe('a reader that does not read', () => {
 })
 
 describe('a slow reader', () => {
-  it('gets whole lines to the last one when the process is stopped while it waits for it', async () => {
+  it('gets only whole lines if the process is stopped while it waits for the reader', async () => {
     const { child, ended, endsSoonAfter, resume } = await startUnread()
     const end = await endsSoonAfter(() => {
       child.kill('SIGTERM')
@@ -147,7 +147,7 @@ describe('a slow reader', () => {
     wholeLines(end.stdout)
   })
 
-  it('gets all of a large page, which waits at the service meanwhile', async () => {
+  it('gets all of a large page, which waits at the service in the meantime', async () => {
     const record = (id: number) => JSON.stringify({ id, changeVersion: 'v', text: 'y'.repeat(200) })
     const part = (at: number) =>
       Buffer.from(Array.from({ length: 300 }, (_, i) => `${record(at * 300 + i)},`).join(''))
@@ -177,7 +177,7 @@ describe('a slow reader', () => {
   })
 })
 
-describe('a reader that leaves', () => {
+describe('a reader that goes away', () => {
   const leavings: typeof phases = [
     [
       'before the first line',
@@ -203,7 +203,7 @@ describe('a reader that leaves', () => {
     expect([end.exitCode === 0, end.signal, end.stderr]).toEqual([false, null, ''])
   })
 
-  it('while the process waits for it ends it at once', async () => {
+  it('ends a process at once that waits for it', async () => {
     const { ended, endsSoonAfter, leave } = await startUnread()
     const end = await endsSoonAfter(leave, ended)
     expect([end.exitCode, end.signal, end.stderr]).toEqual([1, null, ''])

@@ -28,14 +28,17 @@ describe('a listing that was interrupted', () => {
 
   const LINES = [4, 5, 6, 7, 8, 9]
 
-  it.each(LINES)('after %d lines loads every row when windows grow afterwards', async (lines) => {
-    const { sync, settings } = await withOldRows()
-    await sync({ killAfter: lines })
-    settings['window_days'] = 365
-    const { exitCode } = await sync()
-    expect(exitCode).toBe(0)
-    expect(scenario.differences()).toEqual([])
-  })
+  it.each(LINES)(
+    'after %d lines loads every row even if windows grow afterwards',
+    async (lines) => {
+      const { sync, settings } = await withOldRows()
+      await sync({ killAfter: lines })
+      settings['window_days'] = 365
+      const { exitCode } = await sync()
+      expect(exitCode).toBe(0)
+      expect(scenario.differences()).toEqual([])
+    },
+  )
 
   it.each(LINES)(
     'after %d lines deletes no row that lives when windows grow while it is refreshed',
@@ -68,7 +71,7 @@ describe('a listing that was interrupted', () => {
 })
 
 describe('a listing of the days before the window', () => {
-  it('is made once, and not at each sync, after the clock was set back', async () => {
+  it('is made once, not at each sync, after the clock was set back', async () => {
     const { emulator, sync, settings } = await start(['clockings'], { people: 1 })
     Object.assign(settings, { start_date: '2024-01-01', history_refresh_days: 7 })
     await sync()
@@ -103,7 +106,7 @@ describe('a list of references that is refused', () => {
     },
   )
 
-  it('fails the stream where it is refused everywhere, and deletes nothing', async () => {
+  it('fails the stream if every list is refused, and deletes nothing', async () => {
     const { emulator, sync } = await withReferences()
     await sync()
     emulator.fail(/^\/external-references\//, 404, { times: 18 })
@@ -113,14 +116,14 @@ describe('a list of references that is refused', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('says nothing more than INFO where there never were any', async () => {
+  it('logs only INFO if there never were any', async () => {
     const { emulator, sync } = await withReferences()
     emulator.fail('/external-references/terminals', 404)
     await sync()
     expect((await sync()).warnings).toEqual([])
   })
 
-  it('does not hide what was removed from the others, nor from itself once it is listed again', async () => {
+  it('does not hide removals in the others, nor its own once it is listed again', async () => {
     const { emulator, sync } = await withReferences()
     await sync()
     for (const collection of NAMES) emulator.removeReference(collection, 'hr', 'one')

@@ -20,7 +20,7 @@ afterEach(() => emulator.close())
 
 const levelsOf = (records: readonly Row[]) => records.map((row) => row['activityLevels'])
 
-describe('one activity level in the place of an array', () => {
+describe('one activity level instead of an array', () => {
   it.each([
     ['clockings', 'clockings', 'date'],
     ['activity_durations', 'activity-durations', 'date'],
@@ -47,7 +47,7 @@ describe('one activity level in the place of an array', () => {
     },
   )
 
-  it('is one for a Singer target, too, also when fields are deselected', async () => {
+  it('is an array for a Singer target, too, even if fields are deselected', async () => {
     const { id } = emulator.insert('assignments', { from: DAY, activityLevels: LEVEL })
     const whole = await tap({ config, catalog: selecting(['assignments'], []) })
     expect(levelsOf(whole.records('assignments'))).toEqual([[LEVEL]])

@@ -16,7 +16,7 @@ const cursorOf = (row: Row | undefined) => Number(row?.['_ab_cdc_cursor'])
 const cursors = (rows: readonly Row[]) => rows.map(cursorOf)
 
 describe('a row that was deleted by comparison and comes back unchanged', () => {
-  it('lives when its structure was out of the settings for a sync', async () => {
+  it('exists if its structure was removed from the settings for one sync', async () => {
     const { emulator, settings, sync } = await start(['activity_definitions'])
     const [first, ...others] = emulator.activityStructures
     await sync()
@@ -28,7 +28,7 @@ describe('a row that was deleted by comparison and comes back unchanged', () => 
     expect(scenario.differences()).toEqual([])
   })
 
-  it('lives when it was before the start date for a while', async () => {
+  it('exists if it was before the start date for a while', async () => {
     const { emulator, settings, sync } = await start(['clockings'], {
       people: 0,
       leavingRow: 'nothing',
@@ -46,7 +46,7 @@ describe('a row that was deleted by comparison and comes back unchanged', () => 
 })
 
 describe('the cursor of records', () => {
-  it('begins with the time of the service, and rises from sync to sync whatever its clock says', async () => {
+  it('begins with the time of the service, and increases from sync to sync whatever its clock says', async () => {
     const { emulator, sync } = await start(['people'])
     const first = await sync()
     expect(Math.min(...cursors(first.records))).toBeGreaterThanOrEqual(
@@ -75,7 +75,7 @@ describe('the cursor of records', () => {
     expect(Math.min(...cursors(next.records))).toBeGreaterThan(Math.max(...cursors(killed.records)))
   })
 
-  it('is above those of a state that has none', async () => {
+  it('is above those of an older state without one', async () => {
     const { emulator, sync } = await start(['people'])
     await sync()
     scenario.platform = withState(scenario.platform, 'people', ({ cursor: _, ...older }) => older)
@@ -86,7 +86,7 @@ describe('the cursor of records', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('is one for each change of a row that one answer tells of, and the newest is written', async () => {
+  it('is one for all changes of a row in an answer, of which the newest is written', async () => {
     const { emulator, sync } = await start(['people'], { deltaLog: true, deltaPageSize: 2 })
     await sync()
     for (const lastName of ['Peeters', 'Janssens', 'Maes'])
@@ -96,7 +96,7 @@ describe('the cursor of records', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('makes a Delete count by its place, whatever version it carries', async () => {
+  it('makes a Delete count by its place, whatever version it has', async () => {
     const { emulator, sync } = await start(['people'], { deltaLog: true, staleDeletes: true })
     await sync()
     const [person] = emulator.all('people')

@@ -47,7 +47,7 @@ function found(privacyClass: string): string[] {
     .flatMap(({ text }) => (bytes.includes(text) ? [text] : []))
 }
 
-it('a warehouse that was filled under other settings is refused, and stays as it is', async () => {
+it('a warehouse that was filled with other settings is refused, and not changed', async () => {
   const { sync } = await startScene(FEW)
   expect((await sync('complete')).exitCode).toBe(0)
   const before = readFileSync(file())
@@ -78,7 +78,7 @@ it.each([
   },
 )
 
-it('a rewriting that fails leaves the warehouse as it was, and the next one goes on', async () => {
+it('a failed rewrite does not change the warehouse, and the next one continues', async () => {
   const { service, requests, sync } = await startScene(FEW)
   await sync('complete')
   const before = readFileSync(file())

@@ -58,7 +58,7 @@ function hashOf({ text, meaning }: Mark): string {
 }
 
 describe.each(['source-protime', 'tap-protime'] as const)('%s', (program) => {
-  it.each(MODES)('says nothing of what personal_data leaves out: %s', async (mode, leftOut) => {
+  it.each(MODES)('prints nothing that personal_data leaves out: %s', async (mode, leftOut) => {
     const output = await said(program, mode)
     const isLeftOut = ({ privacyClass }: Mark) => leftOut.some((one) => one === privacyClass)
     const isShown = ({ text }: Mark) => output.includes(text)
@@ -78,19 +78,19 @@ describe.each(['source-protime', 'tap-protime'] as const)('%s', (program) => {
     ])
   })
 
-  it.each(MODES)("shows the service's words only where people are named: %s", async (mode) => {
+  it.each(MODES)("shows the service's texts only if names of people are kept: %s", async (mode) => {
     const output = await said(program, mode, 'departments')
     expect(output).toContain('(400 for ')
     expect(output).toContain('BadRequest')
     expect(output.includes('Jan Peeters')).toBe(mode === 'complete' || mode === 'without_secrets')
   })
 
-  it('finds a secret in a field that no schema knows', async () => {
+  it('finds a secret in a field that is in no schema', async () => {
     expect(await said(program, 'without_secrets')).not.toContain('BE71-unknown')
     expect(await said(program, 'complete')).toContain('BE71-unknown')
   })
 
-  it('replaces what identifies a person by a hash under key, tenant and meaning, dates by their year', async () => {
+  it('replaces identifying fields by a hash of key, tenant and meaning, and dates by their year', async () => {
     const output = await said(program, 'pseudonymised')
     const hashed = expected.filter(
       ({ text, privacyClass }) => privacyClass === 'identifying' && text !== BIRTH_DATE,

@@ -63,13 +63,13 @@ describe('a sync on a terminal', () => {
     expect(third.shown).toMatch(/^people +4 .* from the beginning: expired link$/m)
   })
 
-  it('shows nothing when it is to be quiet, or when the records are on the terminal themselves', async () => {
+  it('shows nothing if it has to be quiet, or if the records are written to the terminal', async () => {
     expect((await onTerminal({ words: ['--quiet'] })).shown).toBe('')
     const stdout = Object.assign(createFakeTerminal(80).stderr, { isTTY: true })
     expect((await onTerminal({ stdout })).shown).toBe('')
   })
 
-  it('has the errors last, also those of a tap, in red', async () => {
+  it('shows the errors last, including those of a tap, in red', async () => {
     const terminal = createFakeTerminal(80)
     emulator.fail(/people/, 403)
     await tap({ in: 'process', config: emulator.config(), catalog, stderr: terminal.stderr })
@@ -98,25 +98,25 @@ describe('protime sync', () => {
     await runProtime([...argv, ...words], { stdout: createCollector(), stderr, env: {} })
   }
 
-  it('shows the same on a terminal, and no line beside it', async () => {
+  it('shows the same on a terminal, without further lines', async () => {
     expect(await sync(emulator.config())).toMatch(
       /^stream +rows .*\npeople +4 .* from the beginning: first sync\ntotal .*\n\d+ requests\n$/,
     )
   })
 
-  it('tells the same in lines elsewhere, each with its time', async () => {
+  it('writes the same as lines elsewhere, each with its time', async () => {
     const stderr = createCollector()
     await syncTo(emulator.config(), stderr, [])
     expect(withoutTimes(stderr.text())).toMatch(/^INFO people: 4 records in .*: first sync\.$/m)
   })
 
-  it('is silent where it is to be quiet and nothing fails, on a terminal and elsewhere', async () => {
+  it('is silent if it has to be quiet and nothing fails, on a terminal and elsewhere', async () => {
     const stderr = createCollector()
     await syncTo(emulator.config(), stderr, ['--quiet'])
     expect([stderr.text(), await sync(emulator.config(), '--quiet')]).toEqual(['', ''])
   })
 
-  it('writes metrics too, also of a configuration that cannot be used', async () => {
+  it('also writes metrics, even for an invalid configuration', async () => {
     const file = join(folder.path, 'protime.prom')
     await sync(emulator.config(), '--metrics', file)
     expect(readFileSync(file, 'utf8')).toMatch(/^protime_sync_success\{program="protime",.*\} 1$/m)
@@ -126,7 +126,7 @@ describe('protime sync', () => {
 })
 
 describe('what a sync expects', () => {
-  it('is the rows of the last whole reading, and nothing of changes', async () => {
+  it('is the number of rows in the last complete read, without changes', async () => {
     const first = await read()
     expect(estimates(first)).toEqual([])
     const second = await read({ state: first.state })
@@ -139,7 +139,7 @@ describe('what a sync expects', () => {
     ])
   })
 
-  it('is what is left where a reading was cut off', async () => {
+  it('is the remaining number after an interrupted read', async () => {
     const first = await read({ catalog: ['people'] })
     emulator.advance({ hours: 73 })
     const cut = await read({ catalog: ['people'], state: first.state, killAfter: 9 })
@@ -149,7 +149,7 @@ describe('what a sync expects', () => {
 })
 
 describe('the log of a sync', () => {
-  it('says how it begins and how each stream ended, unless it is to be quiet', async () => {
+  it('says how it begins and how each stream ended, unless it has to be quiet', async () => {
     const { logs } = await read()
     const lines = logs.map((line) => line.replace(/\d+\.\d s/, '_ s'))
     expect(lines.slice(0, -1)).toEqual([
@@ -163,7 +163,7 @@ describe('the log of a sync', () => {
     expect(quiet.logs).toEqual([expect.stringMatching(/^INFO Sync finished: 2 streams/)])
   })
 
-  it('says what continues by the time of the service, whatever the clock of the host', async () => {
+  it('says which streams continue by the time of the service, whatever the clock of the host', async () => {
     const old = await startEmulator({ people: 4, months: 1, now: '2020-11-20T03:00:00Z' })
     const { state } = await read({ config: old.config() })
     const { logs } = await read({ config: old.config(), state })
@@ -171,7 +171,7 @@ describe('the log of a sync', () => {
     expect(logs[0]).toMatch(/, 2 streams: 1 to continue, 1 as whole lists\.$/)
   })
 
-  it('says what is kept when a sync is stopped', async () => {
+  it('says where the next sync continues if a sync is stopped', async () => {
     emulator.fault(/people/, 'hang')
     const { ended, until, heard, child } = start({
       program: 'source-protime',
@@ -222,7 +222,7 @@ describe('the metrics of a sync', () => {
   afterEach(() => writeFileSync(file, ''))
   afterAll(() => folder.remove())
 
-  it('are in the file that an option or a variable names', async () => {
+  it('are in the file in an option or a variable', async () => {
     await read({ words: ['--metrics', file] })
     expect(metrics()).toContain('protime_sync_success{program="source-protime",tenant="')
     expect(metrics()).toMatch(/^protime_sync_stream_rows\{.*stream="people"\} 4$/m)
@@ -231,7 +231,7 @@ describe('the metrics of a sync', () => {
     expect(metrics()).toContain('protime_sync_success{program="tap-protime"')
   })
 
-  it('tell a failure too, and keep when the streams were complete', async () => {
+  it('include failures, and keep the times at which the streams were complete', async () => {
     const words = ['--metrics', file]
     await read({ words })
     const complete = /^protime_sync_stream_last_complete.*stream="people"\} .*$/m
@@ -246,7 +246,7 @@ describe('the metrics of a sync', () => {
     expect(complete.exec(metrics())?.[0]).toBe(time)
   })
 
-  it('go through no link that stands in their place', async () => {
+  it('do not follow a link in their place', async () => {
     const other = join(folder.path, 'other')
     writeFileSync(other, 'of somebody else')
     for (const name of [file, `${file}.${process.pid}.tmp`]) {
@@ -258,7 +258,7 @@ describe('the metrics of a sync', () => {
     expect(readFileSync(other, 'utf8')).toBe('of somebody else')
   })
 
-  it('stop a sync before it begins when their folder is not there', async () => {
+  it('stop a sync before it begins if their folder does not exist', async () => {
     const { errors } = await read({
       words: ['--metrics', join(folder.path, 'no', 'x.prom')],
       catalog: [],

@@ -90,7 +90,7 @@ async function commands(...noun: string[]): Promise<string[]> {
 }
 
 describe('dry_run in the configuration', () => {
-  it('is heeded by every command that writes', async () => {
+  it('is respected by every command that writes', async () => {
     expect([...(await commands())].toSorted()).toEqual([...Object.keys(CALLS), ...READS].toSorted())
   })
 
@@ -128,7 +128,7 @@ const MISTYPED: readonly (readonly [object, string])[] = [
   [dropping('surname'), 'matches no field that the schema of people knows.'],
 ]
 
-describe('a word that the program does not know', () => {
+describe('an unknown word on the command line', () => {
   let folder: ReturnType<typeof temporaryFolder>
   beforeAll(() => {
     folder = temporaryFolder()
@@ -175,7 +175,7 @@ describe('a word that the program does not know', () => {
     })
   })
 
-  it('protime webhooks create is asked the same of a reference', async () => {
+  it('protime webhooks create suggests a reference in the same way', async () => {
     const where = '--url https://example.org --key-file key'
     const words = `webhooks create --collection clockings ${where} --reference peple:hr-number`
     expect((await call(words)).text).toContain('did you mean people?')

@@ -79,7 +79,7 @@ describe('protime init', () => {
     expect((await protime(['preview', 'jobs'])).exitCode).toBe(0)
   })
 
-  it('takes the tenant from the address at which people open the product', async () => {
+  it('accepts the address of the product for the tenant', async () => {
     const [tenant, ...rest] = answers()
     const address = `https://${tenant}.myprotime.eu/home`
     expect((await protime(['init'], () => piped([address, ...rest]))).exitCode).toBe(0)
@@ -120,7 +120,7 @@ describe('protime init', () => {
 })
 
 describe('protime check', () => {
-  it('says who asks and what can be read, and starts no delta', async () => {
+  it('says which client it uses and what can be read, and starts no delta', async () => {
     writeFileSync(file, JSON.stringify(emulator.config()), { mode: 0o600 })
     const { exitCode, stdout } = await protime(['check'])
     expect([exitCode, stdout]).toEqual([
@@ -130,7 +130,7 @@ describe('protime check', () => {
     expect(emulator.requests.filter(({ query }) => query.includes('delta'))).toEqual([])
   })
 
-  it('fails, and says why, where nothing can be read', async () => {
+  it('fails, and says why, if nothing can be read', async () => {
     writeFileSync(file, JSON.stringify({ ...emulator.config(), client_secret: 'wrong-secret' }), {
       mode: 0o600,
     })
@@ -153,7 +153,7 @@ describe('protime status', () => {
     expect(stdout).toMatch(/^ {2}jobs +0 +never +first read +\S/m)
   })
 
-  it('is refused for a file that is no warehouse', async () => {
+  it('is refused for a file that is not a warehouse', async () => {
     const other = join(folder.path, 'other.duckdb')
     await withDuckDb(other, (connection) => connection.run('CREATE TABLE t (a INTEGER)'))
     const { exitCode, stderr } = await protime(['status', '--warehouse', other])
@@ -184,7 +184,7 @@ describe('a command that reads a warehouse', () => {
 describe('protime preview', () => {
   beforeEach(() => writeFileSync(file, JSON.stringify(emulator.config()), { mode: 0o600 }))
 
-  it('shows the first records of every stream by lists, and starts no delta', async () => {
+  it('shows the first records of every stream from lists, and starts no delta', async () => {
     const { exitCode, stdout, stderr } = await protime(['preview', '--limit', '3'])
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(stdout.match(/^\w+: (the first )?\d+/gm)).toHaveLength(streams.size)
@@ -208,7 +208,7 @@ describe('protime preview', () => {
     expect(stdout).not.toContain('lastName')
   })
 
-  it('says what the client may not read, and fails when that is everything', async () => {
+  it('says what the client may not read, and fails if that is everything', async () => {
     emulator.fail('/jobs', 403)
     const one = await protime(['preview', 'jobs'])
     expect([one.exitCode, one.stdout]).toEqual([1, ''])
@@ -240,7 +240,7 @@ describe('protime dbt init', () => {
   const init = (given = path('acme.duckdb')) =>
     runHere('dbt', 'init', '--warehouse', given, '--project', path('models'))
 
-  it('writes a project that attaches the warehouse, and has the package of this version', async () => {
+  it('writes a project that attaches the warehouse, with the package of this version', async () => {
     const { exitCode, stderr } = await init()
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('Next: dbt build')])
     const { protime: profile } = parse(readFileSync(path('models/profiles.yml'), 'utf8'))
@@ -254,7 +254,7 @@ describe('protime dbt init', () => {
       expect(readFileSync(join(own, name))).toEqual(readFileSync(join('dbt', name)))
   })
 
-  it('touches no file of a project that is there already', async () => {
+  it('changes no file of an existing project', async () => {
     await init()
     writeFileSync(path('models/profiles.yml'), 'mine')
     const { exitCode, stderr } = await init()
@@ -262,13 +262,13 @@ describe('protime dbt init', () => {
     expect(readFileSync(path('models/profiles.yml'), 'utf8')).toBe('mine')
   })
 
-  it('says which command makes the warehouse where there is none', async () => {
+  it('says which command creates the warehouse if there is none', async () => {
     const { exitCode, stderr } = await init(path('none.duckdb'))
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('create it with protime sync')])
     expect(readdirSync(folder.path)).toEqual(['acme.duckdb'])
   })
 
-  it('refuses a folder in place of the warehouse', async () => {
+  it('refuses a folder instead of the warehouse', async () => {
     const { exitCode, stderr } = await init(folder.path)
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('is a folder')])
   })

@@ -24,7 +24,7 @@ const KILLS = 4 + Math.floor(Number(HISTORIES_SCALE) / 2)
 /** Of processes one after the other; each may be waited for as long as in other tests. */
 const TIMEOUT_MS = (KILLS + 1) * 60_000
 
-it('protime sync equals the service after kills, wherever they hit', {
+it('protime sync equals the service after kills at any moment', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const [config, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]
@@ -58,7 +58,7 @@ async function contentOf(warehouse: string): Promise<object> {
   return Promise.all(rows.map((sql) => ask(warehouse, sql)))
 }
 
-it('protime sync --full-refresh leaves the rows of one complete reading after kills, wherever they hit', {
+it('protime sync --full-refresh leaves the rows of one complete read after kills at any moment', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const [config, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]

@@ -124,7 +124,7 @@ describe('protime sync', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('ends with 2 when only a person can mend it', async () => {
+  it('ends with 2 if only a person can solve the problem', async () => {
     const failures = [{ type: 'config' }]
     expect(await sync({ client_secret: 'wrong' })).toMatchObject({ exitCode: 2, failures })
     expect(await sync({ concurrency: 'many' })).toMatchObject({ exitCode: 2, failures })
@@ -132,7 +132,7 @@ describe('protime sync', () => {
     expect(await sync({ streams: 'jobs' })).toMatchObject({ exitCode: 2, failures })
   })
 
-  it('refuses the warehouse of another tenant, with --full-refresh too, and leaves it as it is', async () => {
+  it('refuses the warehouse of another tenant, even with --full-refresh, and does not change it', async () => {
     await sync(FEW)
     const before = readFileSync(warehouse())
     for (const words of [[], ['--full-refresh'], ['--streams', 'departments']])
@@ -144,7 +144,7 @@ describe('protime sync', () => {
     expect(readFileSync(warehouse()).equals(before)).toBe(true)
   })
 
-  it('refuses the same tenant in another environment: the sandbox is no production', async () => {
+  it('refuses the same tenant in another environment: the sandbox is not production', async () => {
     const inDomain = (environment_url: string) => ({
       ...FEW,
       environment: { ...environment(), environment_url },
@@ -155,14 +155,14 @@ describe('protime sync', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('ends at once where it refuses the warehouse', async () => {
+  it('ends at once if it refuses the warehouse', async () => {
     await sync(FEW)
     const { exitCode, stdout } = await start(argv({ ...FEW, ...another() }, [])).ended
     expect(exitCode).toBe(2)
     expect(JSON.parse(stdout)).toMatchObject({ failures: [{ type: 'config' }] })
   })
 
-  it('refuses a file that an earlier version made, and says what to do', async () => {
+  it('refuses a file of an earlier version, and says what to do', async () => {
     await withDuckDb(warehouse(), (connection) =>
       connection.run('CREATE SCHEMA _protime; CREATE TABLE _protime.states (stream VARCHAR)'),
     )
@@ -170,7 +170,7 @@ describe('protime sync', () => {
     expect(await sync(FEW)).toMatchObject({ exitCode: 2, failures: [{ type: 'config', message }] })
   })
 
-  it('makes a file that nobody else may read, and leaves the mode that somebody gave it', async () => {
+  it('creates a file that only its owner can read, and keeps a changed mode', async () => {
     const mode = () => (statSync(warehouse()).mode & 0o777).toString(8)
     await sync(FEW)
     expect(mode()).toBe('600')
@@ -190,7 +190,7 @@ describe('protime sync', () => {
     expect(await sync(settings, ...words)).toMatchObject({ exitCode: 2, failures })
   })
 
-  it('follows a tenant to another address, and deletes what is gone there', async () => {
+  it('follows a tenant to another address, and deletes rows that are missing there', async () => {
     await sync(FEW)
     tenant.emulator.remove('people', 2)
     const base_url = environment().base_url.replace('127.0.0.1', 'localhost')
@@ -200,7 +200,7 @@ describe('protime sync', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('ends with 1 when another attempt may mend it, and keeps the streams that went well', async () => {
+  it('ends with 1 if another attempt may help, and keeps the successful streams', async () => {
     tenant.emulator.fail('/jobs', 503, { times: 1 })
     const failures = [{ type: 'transient', stream: 'jobs' }]
     expect(await sync({ ...FEW, retry_minutes: 0 })).toMatchObject({ exitCode: 1, failures })
@@ -210,7 +210,7 @@ describe('protime sync', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('reads the streams that the command line names, else those of the configuration', async () => {
+  it('reads the streams on the command line, otherwise those in the configuration', async () => {
     const records = (collection: string) => tenant.emulator.all(collection).length
     const named = { streams: ['jobs'] }
     expect(await sync(named)).toMatchObject({ exitCode: 0, records: records('jobs') })
@@ -218,7 +218,7 @@ describe('protime sync', () => {
     expect(both.records).toBe(records('employers') + records('departments'))
   })
 
-  it('reads the streams from the beginning with --full-refresh, and deletes what is gone', async () => {
+  it('reads the streams from the beginning with --full-refresh, and deletes missing rows', async () => {
     await sync(FEW)
     await withDuckDb(warehouse(), (connection) =>
       connection.run(`INSERT INTO jobs BY NAME SELECT * REPLACE (-1 AS id, 1 AS _generation)
@@ -244,7 +244,7 @@ describe('protime sync', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('refuses a warehouse that another process has open, which time will mend, or waits as long as --wait says', async () => {
+  it('refuses a warehouse that another process has open, as a transient failure, or waits as long as --wait says', async () => {
     const { child, ended } = await startHanging()
     const message = expect.stringContaining('Another process has the warehouse open')
     for (const words of [[], ['--wait', '0']])
@@ -261,7 +261,7 @@ describe('protime sync', () => {
     expect(await differences()).toEqual([])
   })
 
-  it('ends at SIGTERM while it waits, and refuses a time that is none', async () => {
+  it('ends at SIGTERM while it waits, and refuses an invalid time', async () => {
     await startHanging()
     const waiting = start(argv(FEW, ['--wait', '10m']))
     await expect.poll(waiting.log).toContain('Waiting for it.')
@@ -273,7 +273,7 @@ describe('protime sync', () => {
     expect([usage, stderr]).toEqual([2, expect.stringContaining('a time such as 30s, 10m or 2h')])
   })
 
-  it('leaves a copy to read from after each sync that read everything, and only then', async () => {
+  it('makes a copy for readers after each complete sync, and only then', async () => {
     const copy = join(folder, 'copy.duckdb')
     const inCopy = () => warehouseDifferences(copy, tenant.truth)
     const inode = () => statSync(copy).ino
@@ -303,7 +303,7 @@ describe('protime sync', () => {
     ])
   })
 
-  it('reads nothing where the copy cannot be left', async () => {
+  it('reads nothing if the copy cannot be made', async () => {
     for (const copy of [warehouse(), join(folder, 'nowhere', 'copy.duckdb'), folder]) {
       const failures = [{ type: 'config', message: expect.stringContaining('--publish') }]
       expect(await sync(FEW, '--publish', copy)).toMatchObject({ exitCode: 2, failures })
@@ -311,7 +311,7 @@ describe('protime sync', () => {
     expect(tenant.emulator.requests).toEqual([])
   })
 
-  it('commits at SIGTERM what it has, and ends by it', async () => {
+  it('commits at SIGTERM what it has, and ends with this signal', async () => {
     const { child, ended } = await startHanging()
     child.kill('SIGTERM')
     const { exitCode, stdout } = await ended
@@ -322,7 +322,7 @@ describe('protime sync', () => {
     expect(startsOf('people')).toBe(1)
   })
 
-  it('ends with the process that started it, if it is told to', async () => {
+  it('ends with the process that started it, if it is asked to', async () => {
     const { child, ended } = await startHanging(
       ['--end-with-parent'],
       ['sh', '-c', '"$0" "$@"; exit $?'],
@@ -332,7 +332,7 @@ describe('protime sync', () => {
     expect(await ended).toMatchObject({ stdout: expect.stringContaining('commits') })
   })
 
-  it('says how to get DuckDB where it is missing, and ends with 2', async () => {
+  it('says how to get DuckDB if it is missing, and ends with 2', async () => {
     const words = ['--import', WITHOUT_DUCKDB]
     const { ended } = start(argv(FEW, []), { node: words })
     const { exitCode, stdout } = await ended

@@ -45,7 +45,7 @@ async function open(answer: Responder) {
 }
 
 describe('protime webhooks create', () => {
-  it('puts the key into a new file of its owner, and says it nowhere', async () => {
+  it('writes the key to a new file for its owner, and prints it nowhere', async () => {
     const { webhooks, asked, keyFile, service } = await open((_, response) =>
       reply(response, 201, { ...RECORD, privateKey: KEY }),
     )
@@ -63,7 +63,7 @@ describe('protime webhooks create', () => {
     )
   })
 
-  it('does nothing when the key file exists', async () => {
+  it('does nothing if the key file exists', async () => {
     const { webhooks, keyFile, service } = await open(() => {})
     writeFileSync(keyFile, 'the key of another webhook')
     const { exitCode, stderr } = await webhooks(...CREATE, '--key-file', keyFile)
@@ -107,7 +107,7 @@ describe('protime webhooks create', () => {
     ])
   })
 
-  it('has no file while it waits for the service, which a kill would leave empty', async () => {
+  it('has no file while it waits for the service, because a kill would leave it empty', async () => {
     let files: string[] = []
     const { webhooks, keyFile } = await open((_, response) => {
       files = readdirSync(dirname(keyFile))
@@ -118,7 +118,7 @@ describe('protime webhooks create', () => {
     expect(readdirSync(dirname(keyFile)).toSorted()).toEqual(['config.json', 'people.key'])
   })
 
-  it('leaves no file behind when the service refuses', async () => {
+  it('leaves no file behind if the service refuses', async () => {
     const { webhooks, keyFile } = await open((_, response) =>
       reply(response, 400, { error: { code: 'BadRequest', message: 'No such collection' } }),
     )
@@ -130,7 +130,7 @@ describe('protime webhooks create', () => {
     ])
   })
 
-  it('says what may have been left behind when the answer is lost, and sends nothing again', async () => {
+  it('says what may have been left behind if the answer is lost, and sends nothing again', async () => {
     const { webhooks, asked, keyFile } = await open((_, response) => response.destroy())
     const { exitCode, stderr } = await webhooks(...CREATE, '--key-file', keyFile)
     expect([exitCode, stderr, existsSync(keyFile)]).toEqual([
@@ -155,7 +155,7 @@ describe('protime webhooks create', () => {
 })
 
 describe('protime webhooks', () => {
-  it('lists those of collections and of a status, as JSON lines', async () => {
+  it('lists those of some collections and a status, as JSON lines', async () => {
     const { webhooks, asked } = await open((_, response) =>
       reply(response, 200, { value: [RECORD, { ...RECORD, id: 'w2' }], NextLink: null }),
     )

@@ -102,7 +102,7 @@ describe('protime references', () => {
     expect(lines).toEqual(references)
   })
 
-  it('says why the service refuses, and not which value', async () => {
+  it('says why the service refuses, without the value', async () => {
     const address = ['people', 'hr-number', 'E-SECRET-12']
     await protime('references', 'put', ...address, idOf('people', 0))
     const { exitCode, stderr } = await protime('references', 'put', ...address, idOf('people', 1))
@@ -110,7 +110,7 @@ describe('protime references', () => {
     expect(stderr).not.toContain('E-SECRET-12')
   })
 
-  it('is repeated when the connection breaks after the work was done', async () => {
+  it('is repeated if the connection breaks after the work was done', async () => {
     const address = ['people', 'hr-number', 'E-12']
     await protime('references', 'put', ...address, idOf('people', 0))
     emulator.fault('/external-references', 'after-last-byte', { times: 1 })
@@ -131,7 +131,7 @@ describe('protime references', () => {
 })
 
 describe('protime job-categories', () => {
-  it('changes what is given and keeps the rest', async () => {
+  it('changes the given fields and keeps the rest', async () => {
     const id = idOf('job-categories', 0)
     const before = (await protime('job-categories', 'get', id)).lines[0]
     await protime('references', 'put', 'job-categories', 'hr-code', 'B/1', id)
@@ -191,7 +191,7 @@ describe('the program', () => {
     expect(parseLines(stdout)).toHaveLength(emulator.all('work-locations').length)
   })
 
-  it('ends without a word when nobody reads on', async () => {
+  it('ends silently if the reader stops', async () => {
     const { stderr } = await execute('"$PROTIME" work-locations list --config "$CONFIG" | true')
     expect(stderr).toBe('')
   })

@@ -19,7 +19,7 @@ const STARTS_OVER = 'read from the beginning'
 describe('a stream that starts over', () => {
   // spec: Delta mode 2
   // spec: Errors: 410
-  it('deletes the rows that vanished meanwhile, and no other', async () => {
+  it('deletes the rows that vanished in the meantime, and no others', async () => {
     const { emulator, sync } = await start(['people', 'clockings'])
     for (let id = 1; id <= 4; id++) emulator.insert('clockings')
     await sync()
@@ -31,7 +31,7 @@ describe('a stream that starts over', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('deletes them also when it has to start over again before its end', async () => {
+  it('deletes them even if it has to start over again before its end', async () => {
     const { emulator, sync } = await start(['people'])
     await sync()
     emulator.remove('people', 2)
@@ -74,7 +74,7 @@ describe('a stream that starts over', () => {
 })
 
 describe('a Delete', () => {
-  it('that carries a lower version than the row had takes the row out all the same', async () => {
+  it('with a lower version than the row had deletes the row nevertheless', async () => {
     const { emulator, sync, platform } = await start(['jobs'])
     await sync()
     const { link } = platform.stateOf('jobs') as unknown as { link: string }
@@ -107,7 +107,7 @@ describe('a row that moves across the border of the delta', () => {
     },
   )
 
-  it('out of the history is sent by the next sync, and not deleted by the next listing', async () => {
+  it('out of the old days is sent by the next sync, and not deleted by the next listing', async () => {
     const { emulator, sync, settings } = await start(['clockings'], { people: 0 })
     Object.assign(settings, { start_date: '2024-01-01', history_refresh_days: 1 })
     emulator.insert('clockings', { date: '2024-10-01' })
@@ -122,7 +122,7 @@ describe('a row that moves across the border of the delta', () => {
 })
 
 describe('a process that dies after any line', () => {
-  it('loses nothing, and what a STATE covers is not read again', async () => {
+  it('loses nothing, and does not read again what a STATE covers', async () => {
     const { emulator, sync } = await start(['job_categories', 'people'])
     const whole = await sync()
     for (let lines = 1; lines < whole.messages.length; lines++) {
@@ -176,7 +176,7 @@ describe('a dead continuation', () => {
     },
   )
 
-  it('after every page ends as a failure that may pass', async () => {
+  it('after every page ends as a transient failure', async () => {
     const { emulator, sync } = await start(['job_categories'])
     emulator.fail(/continuationToken/, 410)
     const { errors, warnings } = await sync()
@@ -222,7 +222,7 @@ describe('a clock that is years off the service', () => {
 })
 
 describe('a conflict', () => {
-  it('at the start of a delta is asked four times in all, then explained', async () => {
+  it('at the start of a delta is requested four times in all, then explained', async () => {
     const { emulator, sync } = await start(['people'], { secondStart: 'conflict' })
     emulator.stealDelta('people')
     const { errors, requests, warnings } = await sync()
@@ -231,7 +231,7 @@ describe('a conflict', () => {
     expect(warnings).toEqual([expect.stringMatching(/^Sync failed for 1 of 1 stream/)])
   })
 
-  it('on a stored link is asked four times in all, explained, and never a reason to start over', async () => {
+  it('on a stored link is requested four times in all, explained, and never a reason to start over', async () => {
     const { emulator, sync } = await start(['people'])
     await sync()
     emulator.fail('/delta/people', 409)
@@ -250,7 +250,7 @@ describe('a delta that ends early', () => {
   const ADVICE = /^The deltas of these streams ended early.*: (.*?)\./
   const advice = (warnings: readonly string[]) => warnings.filter((text) => ADVICE.test(text))
 
-  it('is put down to another program, in one message for all streams', async () => {
+  it('is attributed to another program, in one message for all streams', async () => {
     const { emulator, sync } = await start(['people', 'jobs', 'departments'])
     await sync()
     emulator.remove('people', 1)
@@ -262,13 +262,13 @@ describe('a delta that ends early', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('while it is read is put down to one that reads at this moment', async () => {
+  it('while it is read is attributed to a program that reads at this moment', async () => {
     const { emulator, sync } = await start(['people'])
     const { warnings } = await sync({ onRequest: (n) => n === 3 && emulator.stealDelta('people') })
     expect(advice(warnings)).toEqual([expect.stringMatching(/with the same client at this moment/)])
   })
 
-  it('with all the others may be a restart of the service', async () => {
+  it('together with all others may be a restart of the service', async () => {
     const { emulator, sync } = await start(['people', 'jobs'])
     await sync()
     for (const collection of ['people', 'jobs']) emulator.expireDelta(collection)
@@ -276,7 +276,7 @@ describe('a delta that ends early', () => {
     expect(advice(warnings)).toEqual([expect.stringMatching(/the service may have been restarted/)])
   })
 
-  it('is not what a damaged link is put down to', async () => {
+  it('is not the explanation for a damaged link', async () => {
     const { sync } = await start(['people'])
     await sync()
     scenario.platform = withState(scenario.platform, 'people', (blob) => ({
@@ -292,7 +292,7 @@ describe('a delta that ends early', () => {
 describe('a delta link whose answer was lost', () => {
   const flavours = ['answers', 'conflict', 'gone'] as const
 
-  it.each(flavours)('on the wire ends well when the service %s', async (usedDeltaLink) => {
+  it.each(flavours)('on the network is repaired when the service %s', async (usedDeltaLink) => {
     const { emulator, sync } = await start(['people'], { usedDeltaLink })
     await sync()
     emulator.update('people', 1)
@@ -303,7 +303,7 @@ describe('a delta link whose answer was lost', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it.each(flavours)('with the process ends well when the service %s', async (usedDeltaLink) => {
+  it.each(flavours)('with the process is repaired when the service %s', async (usedDeltaLink) => {
     const { emulator, sync } = await start(['people'], { usedDeltaLink })
     await sync()
     for (let lines = 1; lines <= 5; lines++) {
@@ -317,8 +317,8 @@ describe('a delta link whose answer was lost', () => {
   })
 })
 
-describe('a delta link that is asked after the history was listed anew', () => {
-  it('is known to be used up when the process dies with its answer', async () => {
+describe('a delta link that is requested after the old days were listed again', () => {
+  it('is known to be used if the process dies with its answer', async () => {
     const { emulator, sync, settings } = await start(['clockings'], {
       people: 0,
       usedDeltaLink: 'conflict',

@@ -42,27 +42,27 @@ describe('--discover', () => {
 })
 
 describe('the configuration', () => {
-  it('is put together from files, later ones over earlier ones', async () => {
+  it('is merged from files, of which later ones win', async () => {
     const config = { ...tenant.config, client_secret: 'wrong-secret' }
     const beside = { 'secret.json': { client_secret: 'emulator-secret' } }
     const words = ['--config', 'secret.json']
     expect((await tap({ config, catalog: one, words, beside })).exitCode).toBe(0)
   })
 
-  it('takes variables over files, wherever ENV stands', async () => {
+  it('prefers variables to files, wherever ENV is', async () => {
     const environment = { TAP_PROTIME_CLIENT_SECRET: 'emulator-secret' }
     const config = { ...tenant.config, client_secret: 'wrong-secret' }
     const words = ['--config', 'ENV', '--config', 'config.json']
     expect((await tap({ config, catalog: one, words, environment })).exitCode).toBe(0)
   })
 
-  it('reads variables only when asked to by ENV', async () => {
+  it('reads variables only with ENV', async () => {
     const environment = { TAP_PROTIME_CLIENT_SECRET: 'wrong-secret' }
     const run = await here({ config: tenant.config, catalog: one, environment })
     expect(run.exitCode).toBe(0)
   })
 
-  it('with a setting that does not exist is warned of, and used', async () => {
+  it('with an unknown setting causes a warning, and is used', async () => {
     const config = { ...tenant.config, concurency: 8 }
     const { exitCode, stderr } = await here({ config, catalog: one })
     expect([exitCode, stderr]).toEqual([
@@ -71,7 +71,7 @@ describe('the configuration', () => {
     ])
   })
 
-  it('is missed in a sentence', async () => {
+  it('is reported as missing in one sentence', async () => {
     const { exitCode, stdout, stderr } = await here({})
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/--config is missing/)
@@ -121,14 +121,14 @@ describe('--state', () => {
     expect(tenant.emulator.requests.length).toBe(before)
   })
 
-  it('is repeated by the first line, streams that are not read included', async () => {
+  it('is repeated by the first line, including streams that are not read', async () => {
     const first = await here({ config: tenant.config, catalog: selecting(['jobs', 'sectors']) })
     const again = await here({ config: tenant.config, catalog: one, state: first.state })
     expect(again.messages[0]).toEqual({ type: 'STATE', value: first.state })
     expect(again.state?.bookmarks['jobs']).toEqual(first.state?.bookmarks['jobs'])
   })
 
-  it('with one bookmark that cannot be used reads that stream anew and says so', async () => {
+  it('with one bookmark that cannot be used reads that stream from the beginning and says so', async () => {
     const state = { bookmarks: { job_categories: { bookmark_version: 99 } } }
     const run = await here({ config: tenant.config, catalog: one, state })
     expect(run.stderr).toMatch(/WARNING job_categories: the stored state cannot be used/)
@@ -139,7 +139,7 @@ describe('--state', () => {
 })
 
 describe('a reset of one stream', () => {
-  it('by other settings in its bookmark reads it anew and still deletes what is gone', async () => {
+  it('by other settings in its bookmark reads it from the beginning and still deletes missing rows', async () => {
     const catalog = selecting(['jobs'])
     const { state } = await here({ config: tenant.config, catalog })
     const [gone] = await tenant.truth('jobs')
@@ -172,7 +172,7 @@ describe('other commands', () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^ERROR .*Check both/)])
   })
 
-  it('--about tells the settings as JSON, with the secret marked', async () => {
+  it('--about prints the settings as JSON, with the secret marked', async () => {
     const { stdout } = await here({ command: '--about', words: ['--format', 'json'] })
     const about = JSON.parse(stdout)
     expect(about.settings.properties.client_secret).toMatchObject({ secret: true, writeOnly: true })
@@ -191,7 +191,7 @@ describe('other commands', () => {
     )
   })
 
-  it('a catalog that selects nothing is warned of', async () => {
+  it('a catalog that selects nothing causes a warning', async () => {
     const { exitCode, stderr } = await here({ config: tenant.config, catalog: { streams: [] } })
     expect([exitCode, stderr]).toEqual([
       0,
@@ -199,18 +199,18 @@ describe('other commands', () => {
     ])
   })
 
-  it('a catalog that is none is refused', async () => {
+  it('an invalid catalog is refused', async () => {
     const { exitCode, stderr } = await here({ config: tenant.config, catalog: { stream: [] } })
     expect([exitCode, /not a catalog/.test(stderr)]).toEqual([1, true])
   })
 })
 
 describe('logs', () => {
-  it('are empty after a sync without trouble', async () => {
+  it('are empty after a sync without problems', async () => {
     expect((await here({ config: tenant.config, catalog: one })).stderr).toBe('')
   })
 
-  it('are JSON in the fields of Meltano, with a METRIC, when it names a file with the level', async () => {
+  it('are JSON with the fields of Meltano, and a METRIC, if Meltano names a file with the level', async () => {
     const { stderr } = await tap({
       config: tenant.config,
       catalog: one,

@@ -90,7 +90,7 @@ describe('a run that is killed', () => {
     },
   )
 
-  it('by SIGKILL in the middle continues as well', async () => {
+  it('by SIGKILL in the middle continues, too', async () => {
     const config = await start()
     const cut = await tap({ config, catalog, killAfter: 100 })
     expect(cut.signal).toBe('SIGKILL')
@@ -103,7 +103,7 @@ describe('a run that is killed', () => {
 })
 
 describe('meltano config test, which ends a run at its first RECORD', () => {
-  it('has no delta started before that record has left the process', async () => {
+  it('starts no delta before that record has left the process', async () => {
     const config = await start()
     const written: string[] = []
     let release = () => {}
@@ -129,7 +129,7 @@ describe('meltano config test, which ends a run at its first RECORD', () => {
     expect(emulator.requests.some(isDelta)).toBe(true)
   })
 
-  it('ends by the signal, although nobody reads any more', async () => {
+  it('ends with the signal, although nobody reads any more', async () => {
     const config = await start({ people: 60, pageSize: 5000 })
     const run = startProgram({ program: 'tap-protime', config, catalog })
     await run.until(() => run.heard().includes('"RECORD"'), 'a record')
@@ -138,7 +138,7 @@ describe('meltano config test, which ends a run at its first RECORD', () => {
     await run.stop()
   })
 
-  it('may kill a delta all the same: the next run of the pipeline repairs it', async () => {
+  it('may nevertheless end a delta: the next run of the pipeline repairs it', async () => {
     const config = await start()
     const warehouse = createSingerWarehouse(false)
     const first = await here({ config, catalog })
@@ -158,7 +158,7 @@ describe('ACTIVATE_VERSION', () => {
   const activated = (messages: readonly SingerMessage[]) =>
     messages.flatMap((message) => (message.type === 'ACTIVATE_VERSION' ? [message.stream] : []))
 
-  it('comes once a complete reading has ended, and not with changes alone', async () => {
+  it('comes after a complete read, but not after changes alone', async () => {
     const config = await start()
     const first = await here({ config, catalog })
     expect(activated(first.messages).toSorted()).toEqual(CHOSEN)
@@ -167,7 +167,7 @@ describe('ACTIVATE_VERSION', () => {
     expect(activated(second.messages).toSorted()).toEqual(['job_categories', 'work_locations'])
   })
 
-  it('comes behind every record of its version but those of later changes', async () => {
+  it('comes after every record of its version, except those of later changes', async () => {
     const config = await start()
     const { messages } = await here({ config, catalog })
     const at = messages.findIndex(

@@ -24,7 +24,7 @@ function lineOf(stdout: string): string | undefined {
 }
 
 describe('deselected fields', () => {
-  it('are gone, nested ones too, and what stays keeps every digit', async () => {
+  it('are left out, including nested ones, and the others keep every digit', async () => {
     emulator.respond('/sectors', () => ({ status: 200, body: PAGE }))
     const catalog = selecting(['sectors'], [['properties', 'name', 'properties', 'default']])
     const { stdout } = await sync({ catalog })
@@ -34,7 +34,7 @@ describe('deselected fields', () => {
     expect(JSON.parse(line ?? '').record.name).toEqual({ translations: { nl: 'Ja, é' } })
   })
 
-  it('take undocumented fields beside them along', async () => {
+  it('also remove undocumented fields beside them', async () => {
     emulator.respond('/sectors', () => ({ status: 200, body: PAGE }))
     const catalog = selecting(['sectors'], [['properties', 'name']])
     const run = await sync({ catalog })
@@ -47,7 +47,7 @@ describe('deselected fields', () => {
     ])
   })
 
-  it('are not in the schema either', async () => {
+  it('are not in the schema, either', async () => {
     const catalog = selecting(['people'], [['properties', 'bankAccount']])
     const { messages, records } = await sync({ catalog })
     const [schema] = messages.flatMap((one) => (one.type === 'SCHEMA' ? [one.schema] : []))
@@ -78,7 +78,7 @@ describe('a selection that changes between two syncs', () => {
   const LAST_NAME = ['properties', 'lastName']
   const TOWN = ['properties', 'town']
 
-  it('starts the stream over for a field that is added, and not for one that is taken away', async () => {
+  it('starts the stream over for an added field, but not for a removed one', async () => {
     const first = await sync({ catalog: selecting(['people', 'jobs'], [LAST_NAME, TOWN]) })
     const added = await sync({ catalog: selecting(['people', 'jobs'], [TOWN]), state: first.state })
     expect(added.stderr).toContain(
@@ -95,7 +95,7 @@ describe('a selection that changes between two syncs', () => {
     ])
   })
 
-  it('starts it over when a newer version knows a field that was left out before', async () => {
+  it('starts it over if a newer version has a field that was left out before', async () => {
     const config = { ...emulator.config(), personal_data: 'minimal' }
     const { state } = await sync({ config, catalog: selecting(['jobs']) })
     const jobs = state?.bookmarks?.['jobs'] as { fields: string }
@@ -108,7 +108,7 @@ describe('a selection that changes between two syncs', () => {
 })
 
 describe('deselected streams', () => {
-  it('are not read and not asked for', async () => {
+  it('are neither read nor requested', async () => {
     const streams = [
       { tap_stream_id: 'people', metadata: [{ breadcrumb: [], metadata: { selected: false } }] },
       { tap_stream_id: 'jobs', metadata: [{ breadcrumb: [], metadata: { selected: 'true' } }] },
@@ -118,7 +118,7 @@ describe('deselected streams', () => {
     expect(emulator.requests.map(({ path }) => path)).not.toContain('/delta/people')
   })
 
-  it('that nobody offers are a failure of their own', async () => {
+  it('that do not exist are a failure of their own', async () => {
     const run = await sync({ catalog: selecting(['ghosts', 'jobs']) })
     expect([run.exitCode, run.records('jobs').length]).toEqual([1, emulator.all('jobs').length])
     expect(run.stderr).toContain('ghosts')
@@ -126,7 +126,7 @@ describe('deselected streams', () => {
 })
 
 describe('names that differ by case only', () => {
-  it('are one column in the schema, the other when the first is deselected', async () => {
+  it('are one column in the schema: the first one that is selected', async () => {
     const columns = async (deselected: string[][]) => {
       const catalog = selecting(['people'], deselected)
       const { messages } = await sync({ catalog })

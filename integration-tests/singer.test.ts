@@ -71,20 +71,20 @@ describe('a whole tenant over Singer', () => {
   })
   afterAll(() => tenant.emulator.close())
 
-  it('is in both kinds of target after the first sync, after changes, and after every link has died', () => {
+  it('is in both kinds of targets after the first sync, after changes, and after all links have died', () => {
     for (const { exitCode, stderr } of runs)
       expect([exitCode, stderr.includes('ERROR')]).toEqual([0, false])
     expect(faults.slice(0, 3)).toEqual([[], [], []])
   })
 
-  it('loses its ghosts by ACTIVATE_VERSION when it is read again without a state', async () => {
+  it('loses its deleted rows by ACTIVATE_VERSION if it is read again without a state', async () => {
     const warehouse = createSingerWarehouse(true)
     const [first, , , again] = runs
     for (const run of [first, again]) warehouse.load(run?.messages ?? [])
     expect(await faultsOf([warehouse], tenant)).toEqual([])
   })
 
-  it('has a state that survives the merge of Meltano, with the same keys at each line', () => {
+  it("has a state that survives Meltano's merge, with the same keys in each line", () => {
     const states = runs
       .slice(0, 3)
       .flatMap(({ messages }) => messages)

@@ -86,7 +86,7 @@ function requestsAbout(collection: string, index: number): string[] {
     .filter((url) => !url.includes('continuation'))
 }
 
-describe('a service that offers what the specification shows, and nothing else', () => {
+describe('a service that offers only what the specification shows', () => {
   // spec: Service 3
   // spec: External references 3
   // spec: Addressing 1
@@ -142,7 +142,7 @@ describe('a service that offers what the specification shows, and nothing else',
   )
 
   // spec: Endpoints: GET /access-clockings?delta
-  it('is asked for access clockings from a day on, with no end and no people', () => {
+  it('gets requests for access clockings from a day on, without an end and without people', () => {
     const starts = syncs[0]?.asked.filter((url) => /^\/access-clockings\?.*&delta$/.test(url)) ?? []
     expect(starts.map(decodeURIComponent)).toEqual([
       "/access-clockings?filter=date ge '2026-09-20'&externalReferences=(people,@badge-number)&delta",
@@ -150,7 +150,7 @@ describe('a service that offers what the specification shows, and nothing else',
   })
 
   // spec: Addressing 4
-  it('is asked for references only where it offers them', () => {
+  it('gets requests for references only if it offers them', () => {
     const asked = syncs.flatMap((sync) => sync.asked).filter((url) => url.includes('externalRef'))
     // The list, and single records below it.
     const collections = asked.map((url) => url.split(/[/?]/)[1])
@@ -159,7 +159,7 @@ describe('a service that offers what the specification shows, and nothing else',
 
   // spec: Departments, employers, jobs: delta
   // spec: Delta mode 1
-  it('is asked for changes by its own links alone, while they live', () => {
+  it('gets requests for changes only by its own links, while they are valid', () => {
     const asked = syncs[1]?.asked.filter((url) => url.startsWith('/departments?'))
     const links = syncs[1]?.asked.filter((url) => url.startsWith('/delta/departments?')) ?? []
     expect([asked, links.map((url) => /^[^=]+\?deltaToken=[^&]+$/.test(url))]).toEqual([[], [true]])
@@ -167,12 +167,12 @@ describe('a service that offers what the specification shows, and nothing else',
 
   // spec: Delta mode 2
   // spec: Limits: delta token age
-  it('is read from the beginning, without asking, when its links are older than 72 hours', () => {
+  it('is read from the beginning, without a request, if its links are older than 72 hours', () => {
     expect(requestsAbout('jobs', 2)).toEqual(['/jobs?delta', '/delta/jobs?deltaToken'])
   })
 
   // spec: Errors: 410
-  it('is read from the beginning when it answers 410 to its links', () => {
+  it('is read from the beginning if it answers 410 to its links', () => {
     expect(requestsAbout('jobs', 3)).toEqual([
       '/delta/jobs?deltaToken',
       '/jobs?delta',
@@ -181,14 +181,14 @@ describe('a service that offers what the specification shows, and nothing else',
   })
 
   // spec: Service 7
-  it('is asked with a user agent every time', () => {
+  it('gets a user agent with every request', () => {
     expect(emulator.requests.filter(({ userAgent }) => !userAgent?.startsWith('source-'))).toEqual(
       [],
     )
   })
 })
 
-describe('what the service refuses', () => {
+describe('a refusal of the service', () => {
   let emulator: Emulator
   beforeEach(async () => {
     emulator = await startEmulator({ dialect: 'specification', people: 2 })
@@ -214,7 +214,7 @@ describe('what the service refuses', () => {
   )
 
   // spec: Limits: access-clocking delta start date
-  it('of the days before a delta is said, and the days since are read', async () => {
+  it('for the days before a delta is reported, and the later days are read', async () => {
     const result = await read(['access_clockings'], { start_date: '2020-01-01' })
     expect([result.errors, result.records('access_clockings').length, result.logs]).toEqual([
       [],

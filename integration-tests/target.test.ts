@@ -30,7 +30,7 @@ const values = (of = emulator) =>
     .toSorted()
 
 describe('target-protime', () => {
-  it('writes what it is sent, and prints the value of the last state behind it', async () => {
+  it('writes the records, and then prints the value of the last state', async () => {
     emulator.setReference('people', 'hr', 'gone', 3)
     const input = [
       { type: 'SCHEMA', stream: STREAM, schema: {}, key_properties: [] },
@@ -46,7 +46,7 @@ describe('target-protime', () => {
     expect(stderr).not.toContain('carl')
   })
 
-  it('prints no state that covers a record beyond max_rejected, so that it comes again', async () => {
+  it('prints no state that covers a record beyond max_rejected, so that it is sent again', async () => {
     const { exitCode, stdout, stderr } = await runTarget(config, [
       reference('anna', 1),
       state({ at: 1 }),
@@ -60,7 +60,7 @@ describe('target-protime', () => {
     expect(stderr).toMatch(/ERROR 1 record was rejected, and max_rejected allows 0\./)
   })
 
-  it('reads no line that is not UTF-8, and passes on what stands before it', async () => {
+  it('rejects a line that is not UTF-8, and passes on everything before it', async () => {
     const lines = [
       reference('anna', 1),
       state({ at: 1 }),
@@ -73,7 +73,7 @@ describe('target-protime', () => {
     expect(stderr).toContain('Line 3 of the input is not UTF-8')
   })
 
-  it('rejects a record with a member that comes twice, and reads no message with one', async () => {
+  it('rejects a record with a repeated member, and refuses a message with one', async () => {
     const twice = '"internalReference":2,"internalReference":'
     const lines = [
       JSON.stringify(reference('anna', 1)).replace('"internalReference":', twice),
@@ -86,7 +86,7 @@ describe('target-protime', () => {
     expect(stderr).toContain('Line 3 of the input has the member type twice')
   })
 
-  it('asks for the scopes of the records that come, and for no others', async () => {
+  it('requests the scopes of the records that come, and no others', async () => {
     const asked: (string | null)[] = []
     emulator.respond('/connect/token', ({ body }) => {
       asked.push(new URLSearchParams(body).get('scope'))
@@ -97,7 +97,7 @@ describe('target-protime', () => {
     expect(asked).toEqual([`${scope}.write ${scope}.read`])
   })
 
-  it('makes another tenant equal to the one that the tap reads, also by what is deleted', async () => {
+  it('makes another tenant equal to the one that the tap reads, deletes included', async () => {
     const from = await start()
     try {
       for (let id = 1; id <= 10; id++) from.setReference('people', 'hr', `p${id}`, id)
@@ -117,7 +117,7 @@ describe('target-protime', () => {
     }
   })
 
-  it('says of a setting that is missing what it is', async () => {
+  it('names a missing setting', async () => {
     const { exitCode, stderr } = await runTarget({ ...config, tenant: undefined }, [])
     expect([exitCode, stderr]).toEqual([
       1,

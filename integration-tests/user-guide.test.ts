@@ -83,7 +83,7 @@ it("README's two lines bring a tenant into a DuckDB file", async () => {
   expect(counted).toEqual({ n: emulator.all('people').length })
 })
 
-it("the user's guide's configured catalog is one", async () => {
+it("the configured catalog in the user's guide is valid", async () => {
   writeFileSync(join(folder, 'catalog.json'), catalog)
   const commands = firstSync.split('\n').filter((line) => !line.includes('discover'))
   const messages = await follow(commands.join('\n'))
@@ -164,7 +164,7 @@ function columnsOf(name: string): string {
 }
 
 describe('the queries of the guide', () => {
-  it('join references that are current, where those inside records are not', async () => {
+  it('join current references, while those inside records are older', async () => {
     const names = ['clockings', 'people', 'external_references']
     const references = [{ collection: 'people', names: ['@employee-number', 'payroll'] }]
     emulator.setReference('people', 'payroll', 'old', 1)
@@ -183,7 +183,7 @@ describe('the queries of the guide', () => {
     expect(rows.filter(({ payroll }) => payroll === 'old')).toEqual([])
   })
 
-  it('tell rows that live from rows that were deleted', async () => {
+  it('distinguish existing rows from deleted ones', async () => {
     await sync(['people'])
     emulator.remove('people', 2)
     await sync(['people'])
@@ -205,7 +205,7 @@ describe('the queries of the guide', () => {
 })
 
 describe('a later sync', () => {
-  it('takes the requests that the guide counts', async () => {
+  it('makes as many requests as the guide says', async () => {
     const names = [...streams.keys()]
     const config = { activity_structures: emulator.activityStructures }
     await sync(names, config)

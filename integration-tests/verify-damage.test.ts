@@ -93,7 +93,7 @@ async function damage(connection: DuckDBConnection, one: Damage, n: number) {
   return { stream, key, difference: kind, fields: [name] }
 }
 
-it('whatever is done to rows of a file is named exactly, by stream, key and field', async () => {
+it('any damage to rows of a file is named exactly, by stream, key and field', async () => {
   await fc.assert(
     fc.asyncProperty(damages, async (chosen) => {
       copyFileSync(path('synced.duckdb'), path('damaged.duckdb'))

@@ -42,7 +42,7 @@ function changing(emulator: Emulator, seed: number): () => void {
   }
 }
 
-it('what --sync finds while the service moves is what is wrong once it stands still', async () => {
+it('--sync finds the same differences while the service changes as once it stands still', async () => {
   await fc.assert(
     fc.asyncProperty(stories, async ({ seed, pause, damages }) => {
       const emulator = await startEmulator({ people: 4, months: 1, seed: (seed % 5) + 1 })

@@ -57,7 +57,7 @@ describe('protime verify treats records as the configuration says', () => {
     expect(expected.filter(({ text }) => said.includes(text))).toEqual([])
   })
 
-  it('with external references in records, and finds those that no delta tells of', async () => {
+  it('with external references in records, and finds those that no delta reports', async () => {
     const emulator = await synced({
       streams: ['absences'],
       external_references: [{ collection: 'people', names: ['payroll'] }],
@@ -82,8 +82,8 @@ function idOf(value: unknown): unknown {
   return (value as { readonly id: unknown }).id
 }
 
-describe('protime verify compares what the file stands for', () => {
-  it('and no row that is kept although it is deleted', async () => {
+describe('protime verify compares what the file covers', () => {
+  it('but no deleted row that is kept', async () => {
     const emulator = await synced({ streams: ['people', 'jobs'] }, '--keep-deleted')
     emulator.remove('jobs', Number(emulator.all('jobs')[0]?.['id']))
     await protime('sync', ...words(), '--keep-deleted')
@@ -94,7 +94,7 @@ describe('protime verify compares what the file stands for', () => {
     expect(mended).toMatchObject({ exitCode: 3, differences: [{ difference: 'too many' }] })
   })
 
-  it('and values that no column of their type takes, with every digit', async () => {
+  it('and values that do not fit into their column, with every digit', async () => {
     const emulator = await synced({ streams: ['clockings'] })
     const [first, second] = emulator.all('clockings')
     const odd = {
@@ -113,7 +113,7 @@ describe('protime verify compares what the file stands for', () => {
     })
   })
 
-  it('from the first day that it was filled from, whatever the start date is now', async () => {
+  it('from its first day on, whatever the start date is now', async () => {
     const emulator = await synced({ streams: ['clockings'], start_date: '2026-09-01' })
     configure({ ...emulator.config(), streams: ['clockings'], start_date: '2026-11-10' })
     expect(await verify(...words())).toMatchObject({ exitCode: 0, differences: [] })
@@ -121,7 +121,7 @@ describe('protime verify compares what the file stands for', () => {
     expect((await verify(...words())).differences).toMatchObject([{ difference: 'missing' }])
   })
 
-  it('and leaves out days that are listed no more, and says how many rows that are', async () => {
+  it('and leaves out days that are no longer listed, and says how many rows these are', async () => {
     const emulator = await synced({ streams: ['assignments'], future_days: 30 })
     emulator.insert('assignments', { from: '2028-01-01', until: null })
     await protime('sync', ...words())
@@ -130,7 +130,7 @@ describe('protime verify compares what the file stands for', () => {
     expect(run.stderr).toMatch(/assignments: [1-9]\d* rows were not compared/)
   })
 
-  it('and leaves out references of a collection that the service does not list this time', async () => {
+  it('and leaves out references of a collection that the service does not list at the moment', async () => {
     const emulator = await synced({ streams: ['external_references'] })
     emulator.setReference('jobs', 'erp', 'B-1', 1)
     emulator.setReference('people', 'erp', 'P-1', 1)
@@ -162,7 +162,7 @@ describe('protime verify --sync', () => {
     },
   )
 
-  it('finds the change that a delta has kept silent about', async () => {
+  it('finds a change that the delta has not reported', async () => {
     const emulator = await synced({ streams: ['jobs', 'people'] })
     copyFileSync(path('w.duckdb'), path('before.duckdb'))
     const [job] = emulator.all('jobs')

@@ -76,7 +76,7 @@ function expectNoValues({ stdout, stderr }: VerifyRun): void {
 }
 
 describe('protime verify', () => {
-  it('finds no difference between a synced file and the service, and asks for lists alone', async () => {
+  it('finds no difference between a synced file and the service, and requests only lists', async () => {
     const before = deltasOf(tenant.emulator).length
     const run = await verify(...words('synced.duckdb'))
     expect(run).toMatchObject({ exitCode: 0, differences: [] })
@@ -91,7 +91,7 @@ describe('protime verify', () => {
     expectNoValues(run)
   })
 
-  it('leaves the deltas alone: the next sync reads changes', async () => {
+  it('does not affect deltas: the next sync reads changes', async () => {
     copyFileSync(path('synced.duckdb'), path('next.duckdb'))
     const few = [...words('next.duckdb'), '--streams', 'people,jobs']
     await verify(...few)
@@ -197,7 +197,7 @@ describe('protime verify', () => {
 })
 
 describe('protime verify ends', () => {
-  it('with 1 when the service cannot be asked, and says of which stream', async () => {
+  it('with 1 if a request fails, and names the stream', async () => {
     tenant.emulator.fail('/jobs', 503)
     const run = await verify(...words('synced.duckdb'), '--streams', 'jobs,sectors')
     tenant.emulator.clearFaults()
@@ -245,7 +245,7 @@ describe('protime verify ends', () => {
     })
   })
 
-  it('with 1 where a stream has no list, which it names as not verified', async () => {
+  it('with 1 if a stream has no list, and names it as not verified', async () => {
     tenant.emulator.fail('/departments', 404)
     const before = deltasOf(tenant.emulator).length
     const run = await verify(...words('synced.duckdb'), '--streams', 'departments,sectors')
@@ -258,7 +258,7 @@ describe('protime verify ends', () => {
     expect(deltasOf(tenant.emulator)).toHaveLength(before)
   })
 
-  it('with 2 when nothing was compared', async () => {
+  it('with 2 if nothing was compared', async () => {
     tenant.emulator.fail('/departments', 404)
     const run = await verify(...words('synced.duckdb'), '--streams', 'departments')
     tenant.emulator.clearFaults()
@@ -266,7 +266,7 @@ describe('protime verify ends', () => {
   })
 })
 
-it('a table without rows is told from one that was not asked', async () => {
+it('an empty table is distinguished from one that was not queried', async () => {
   await damaged('DELETE FROM jobs')
   const run = await verify(...(await printed('damaged.duckdb', ['jobs', 'sectors'])))
   expect(run.summary['differences']).toBe(tenant.emulator.all('jobs').length)
@@ -274,7 +274,7 @@ it('a table without rows is told from one that was not asked', async () => {
   expect(readFileSync(path('rows.jsonl'), 'utf8')).toContain('{"stream":"jobs"}\n')
 })
 
-describe('protime verify, while the service moves', () => {
+describe('protime verify, while the service changes', () => {
   let copy: string[]
   beforeEach(async () => {
     configure({ streams: STREAMS })
@@ -285,7 +285,7 @@ describe('protime verify, while the service moves', () => {
   const change = (seed: number) =>
     tenant.emulator.randomChanges({ inserts: 30, updates: 30, deletes: 20, softDeletes: 4, seed })
 
-  it('calls what has changed since the last sync pending, and finds it mended by the next one', async () => {
+  it('marks rows that have changed since the last sync as pending, and finds them correct after the next one', async () => {
     change(11)
     const first = await verify(...copy)
     expect(first.exitCode).toBe(3)
@@ -297,7 +297,7 @@ describe('protime verify, while the service moves', () => {
     expect(again).toMatchObject({ exitCode: 0, differences: [] })
   })
 
-  it('tells by --again what no sync has mended from what has changed once more', async () => {
+  it('distinguishes with --again what no sync has repaired from what has changed again', async () => {
     const [one = 0, two = 0] = tenant.emulator.all('people').map(({ id }) => Number(id))
     await withDuckDb(path('damaged.duckdb'), (connection) =>
       connection.run(`DELETE FROM people WHERE id IN (${one}, ${two})`),
@@ -313,7 +313,7 @@ describe('protime verify, while the service moves', () => {
     expect(again.summary).toMatchObject({ differences: 2, pending: 1 })
   })
 
-  it('explains by --sync whatever changes before and during the listing', async () => {
+  it('explains with --sync whatever changes before and during the listing', async () => {
     let seed = 12
     const listed = new Set<string>()
     change(seed)
@@ -330,13 +330,13 @@ describe('protime verify, while the service moves', () => {
     expect(run.summary['pending']).toBeGreaterThan(5)
   })
 
-  it('makes by --sync a file that nobody else may read', async () => {
+  it('creates with --sync a file that only its owner can read', async () => {
     const run = await verify(...words('fresh.duckdb'), '--streams', 'jobs', '--sync', '--quiet')
     expect(run).toMatchObject({ exitCode: 0, differences: [] })
     expect(statSync(path('fresh.duckdb')).mode & 0o777).toBe(0o600)
   })
 
-  it('finds by --sync the one real loss', async () => {
+  it('finds the one real loss with --sync', async () => {
     await withDuckDb(path('damaged.duckdb'), (connection) =>
       connection.run('DELETE FROM people WHERE id = (SELECT max(id) FROM people)'),
     )

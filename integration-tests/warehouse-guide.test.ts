@@ -34,12 +34,12 @@ afterAll(async () => {
 })
 
 describe('docs/warehouse.md', () => {
-  it('asks for the clockings of a month', () => {
+  it('queries the clockings of a month', () => {
     expect(ask(clockings, 'protime.duckdb')).toMatch(/^person_id +date +timeOfDayInMinutes\n/)
     expect(ask('SHOW TABLES', 'protime.duckdb')).toContain('clockings')
   })
 
-  it('asks how old the rows are', () => {
+  it('queries the age of the rows', () => {
     const answer = ask(ages, 'protime.duckdb')
     expect(answer).toMatch(/^stream +last_complete +rows +failure\n/)
     expect(answer).toMatch(/\nclockings +20\d\d-/)

@@ -18,7 +18,7 @@ async function startWith(...settings: Parameters<typeof startWithRows>): Promise
 const LATER = { hours: 73 }
 const isSingle = (request: string) => /\/\d+\?/.test(request)
 
-describe('a list that is not whole once', () => {
+describe('a list that is incomplete once', () => {
   it.each([
     ['job_categories', 'short', 12],
     ['job_categories', 'empty', 12],
@@ -40,7 +40,7 @@ describe('a list that is not whole once', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('deletes no row that was new on the day of a lagging copy', async () => {
+  it('deletes no row that was new when a copy was behind', async () => {
     const { emulator, sync } = await startWith('job_categories', 4)
     await sync()
     emulator.insert('job-categories')
@@ -50,7 +50,7 @@ describe('a list that is not whole once', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('is read once more for what a deletion in the middle of it moved away', async () => {
+  it('is read again for a row that a deletion during it moved to an earlier page', async () => {
     const { emulator, sync } = await startWith('job_category_histories', 12, { paging: 'offset' })
     await sync()
     const { deleted } = await sync({
@@ -63,7 +63,7 @@ describe('a list that is not whole once', () => {
 })
 
 describe('rows that vanished', () => {
-  it('are asked for one by one, then deleted', async () => {
+  it('are requested one by one, then deleted', async () => {
     const { emulator, sync } = await startWith('job_categories', 12, { byteOrderMark: true })
     await sync()
     for (const id of [2, 3, 9]) emulator.remove('job-categories', id)
@@ -114,7 +114,7 @@ describe('rows that vanished', () => {
     },
   )
 
-  it('are found also where one is larger than what is read whole', async () => {
+  it('are found even if one is too large to be received as a whole', async () => {
     const { emulator, sync } = await startWith('job_categories', 4, { byteOrderMark: true })
     emulator.insert('job-categories', { comments: 'x'.repeat(9 * 1024 ** 2) })
     await sync()
@@ -123,7 +123,7 @@ describe('rows that vanished', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('are listed once more where an id at the end of a path is a reference', async () => {
+  it('are listed again if an id at the end of a path is a reference', async () => {
     const { emulator, settings, sync } = await startWith('people', 4)
     settings['external_references'] = [{ collection: 'people', names: ['hr'] }]
     await sync()
@@ -135,7 +135,7 @@ describe('rows that vanished', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('from the days of a stream because their day moved are deleted, though they live', async () => {
+  it('from the days of a stream because their date moved are deleted, although they exist', async () => {
     const { emulator, settings, sync } = await startWith('clockings', 4, { leavingRow: 'nothing' })
     settings['start_date'] = '2026-06-01'
     for (const id of [1, 2, 3, 4]) emulator.update('clockings', id, { date: '2026-07-01' })
@@ -164,7 +164,7 @@ describe('rows that vanished', () => {
     },
   )
 
-  it('are asked for also where the service has no list, and the first phase showed no row', async () => {
+  it('are requested even if the service has no list, and the first phase had no row', async () => {
     const { emulator, sync } = await startWith('departments', 4, { dialect: 'specification' })
     await sync()
     emulator.remove('departments', 1)
@@ -174,7 +174,7 @@ describe('rows that vanished', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('are listed once more where records have no addresses of their own', async () => {
+  it('are listed again if records have no addresses of their own', async () => {
     const { emulator, sync } = await startWith('job_category_histories', 4)
     await sync()
     emulator.remove('job-category-histories', 2)
@@ -183,7 +183,7 @@ describe('rows that vanished', () => {
     expect(requests.filter(isSingle)).toEqual([])
   })
 
-  it('of references are looked for in their own collections alone', async () => {
+  it('of references are looked for only in their own collections', async () => {
     const { emulator, sync } = await start(['external_references'])
     for (const collection of ['people', 'departments', 'jobs'])
       emulator.setReference(collection, 'hr', 'one', 1)
@@ -209,7 +209,7 @@ describe('rows that vanished', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('are looked for by the next sync, when one dies before', async () => {
+  it('are looked for by the next sync, if one dies before', async () => {
     const { emulator, sync } = await startWith('people', 12)
     await sync()
     emulator.advance(LATER)
@@ -244,7 +244,7 @@ describe('the first load of a delta whose pages are offsets', () => {
     },
   )
 
-  it('lists once also when it was interrupted', async () => {
+  it('lists once even if it was interrupted', async () => {
     const { emulator, sync } = await startWith('people', 12, { paging: 'offset' })
     await sync({
       killAfter: 12,
@@ -254,14 +254,14 @@ describe('the first load of a delta whose pages are offsets', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('lists once a collection that showed no row at all', async () => {
+  it('lists a collection once that had no row at all', async () => {
     const { emulator, sync } = await startWith('people', 4)
     emulator.fault('/people', 'empty', { times: 1 })
     await sync()
     expect(scenario.differences()).toEqual([])
   })
 
-  it('lists nothing when no row left', async () => {
+  it('lists nothing if no row was deleted', async () => {
     const { emulator, sync } = await startWith('people', 12, { paging: 'offset' })
     const { requests } = await sync({
       onRequest: (n) => n === 3 && emulator.update('people', 1),
@@ -289,7 +289,7 @@ describe('a delta that was offered before', () => {
     },
   )
 
-  it('is known by its position, where the state is of before', async () => {
+  it('is recognized by its position in an older state', async () => {
     const { emulator, sync } = await startWith('people', 4)
     await sync()
     scenario.platform = withState(
@@ -306,7 +306,7 @@ describe('a delta that was offered before', () => {
 })
 
 describe('a delta that is refused at its first start', () => {
-  it('and has no list in its place is started by the next sync', async () => {
+  it('is started by the next sync if there is no list instead', async () => {
     const { emulator, sync } = await start(['access_clockings'], { dialect: 'specification' })
     emulator.insert('access-clockings', { date: '2026-11-01' })
     emulator.fail(/&delta$/, 405, { times: 1 })
@@ -317,7 +317,7 @@ describe('a delta that is refused at its first start', () => {
 })
 
 describe('a dated stream without a delta', () => {
-  it('keeps the days that it has listed when future_days gets smaller', async () => {
+  it('keeps the days that it has listed if future_days is reduced', async () => {
     const { emulator, settings, sync } = await startWith('absences', 2)
     emulator.insert('absences', { date: '2027-09-01' })
     emulator.fail(/&delta$/, 404)

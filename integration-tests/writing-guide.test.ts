@@ -38,7 +38,7 @@ async function follow(lines: string): Promise<string> {
   return stdout
 }
 
-it("the guide's commands of protime do what it says", async () => {
+it("the guide's protime commands do what it says", async () => {
   write('hr-numbers.jsonl', guideBlock('jsonl hr-numbers.jsonl'))
   const [references = '', named = ''] = guideBlocks('sh protime')
   expect(await follow(references)).toContain('"dryRun":true')
@@ -62,7 +62,7 @@ it('the emulator lets its client write after the command of the guide', async ()
   expect(read('outcomes.jsonl')).toContain('"outcome":"written"')
 })
 
-it("the guide's nightly job leaves the service as the table is", async () => {
+it("the guide's nightly job makes the service equal to the table", async () => {
   for (let id = 1; id <= 6; id++) tenant.emulator.setReference('people', 'hr-number', `E-${id}`, id)
   const rows = [1, 2, 3, 4, 5].map((id) =>
     JSON.stringify({
@@ -88,7 +88,7 @@ it("the guide's lock keeps a second run from writing", async () => {
   expect(tenant.requested('PUT')).toHaveLength(2)
 })
 
-it("the guide's commands for Airbyte write what its messages hold, and pass its state on", async () => {
+it("the guide's commands for Airbyte write the records of its messages, and pass on its state", async () => {
   write('messages.jsonl', guideBlock('jsonl messages.jsonl'))
   write('catalog.json', guideBlock('json catalog.json'))
   await follow(guideBlock('sh airbyte'))
@@ -98,7 +98,7 @@ it("the guide's commands for Airbyte write what its messages hold, and pass its 
   ).toEqual([{ updated_at: '2026-11-01' }])
 })
 
-it("the guide's commands for Singer pass a state on", async () => {
+it("the guide's commands for Singer pass on a state", async () => {
   write('references.json', JSON.stringify(selecting(['external_references'])))
   await follow(guideBlock('sh singer'))
   const states = read('state.jsonl').trim().split('\n')

@@ -155,14 +155,18 @@ function settings(usual: number) {
 
 const PATIENT = { timeout: 3_600_000 }
 
-it('no link leads out of its collection, to another host or into a header', PATIENT, async () => {
-  const inputs = [links, fc.constantFrom(...positions)] as const
-  const property = fc.asyncProperty(...inputs, async (link, position) => {
-    const recording = await runScenario(scenarioOf(link, position))
-    expectHeld(recording, position === 'delta link' ? 'departments' : 'job-categories')
-  })
-  await fc.assert(property, settings(25))
-})
+it(
+  'no link leads outside of its collection, to another host or into a header',
+  PATIENT,
+  async () => {
+    const inputs = [links, fc.constantFrom(...positions)] as const
+    const property = fc.asyncProperty(...inputs, async (link, position) => {
+      const recording = await runScenario(scenarioOf(link, position))
+      expectHeld(recording, position === 'delta link' ? 'departments' : 'job-categories')
+    })
+    await fc.assert(property, settings(25))
+  },
+)
 
 /** Forms of the access token, each in place of one character, so that no edit cuts it. */
 const SPOKEN: Readonly<Record<string, string>> = {

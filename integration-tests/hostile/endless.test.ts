@@ -28,8 +28,8 @@ import {
   token,
 } from './scenario.ts'
 
-describe('a body without an end', () => {
-  it.each(endlessBodies)('$name is given up', async ({ wire, words }) => {
+describe('an endless body', () => {
+  it.each(endlessBodies)('$name is abandoned', async ({ wire, words }) => {
     const recording = await runScenario({ api: () => wire })
     expectFailure(recording, 'system', words)
     // The one of the beginning: nothing of the body counts as read.
@@ -38,7 +38,7 @@ describe('a body without an end', () => {
     ])
   })
 
-  it('of records is given up at 4 GiB', async () => {
+  it('of records is abandoned at 4 GiB', async () => {
     const part = Buffer.alloc(64 * 1024 ** 2)
     let sent = 0
     const client = {
@@ -68,7 +68,7 @@ describe('a body without an end', () => {
     expect(sent).toBe(4 * 1024 ** 3 + part.length)
   })
 
-  it('of references, which are parsed whole, is given up at 8 MiB', async () => {
+  it('of references, which are parsed as a whole, is abandoned at 8 MiB', async () => {
     const { errors } = await runScenario({
       api: () => endlessReferences.wire,
       stream: 'external_references',
@@ -77,7 +77,7 @@ describe('a body without an end', () => {
   })
 })
 
-describe('a page of references that takes far more memory than bytes', () => {
+describe('a page of references that needs far more memory than its size', () => {
   it('is refused before it is parsed', async () => {
     const { errors } = await runScenario({
       api: () => () => reply(200, `[{}${',{}'.repeat(200_000)}]`),
@@ -89,7 +89,7 @@ describe('a page of references that takes far more memory than bytes', () => {
   })
 })
 
-describe('an answer that drips', () => {
+describe('an answer that arrives too slowly', () => {
   const retryPolicy = { ...shortRetryPolicy(), bodyMs: 150 }
   const drip = (start: string | Buffer) => async (socket: Socket) => {
     socket.write(Buffer.concat([head(200, { 'content-length': 1e9 }), Buffer.from(start)]))
@@ -123,7 +123,7 @@ describe('an answer that drips', () => {
     expectFailure(recording, 'transient', 'too slowly to complete it')
   })
 
-  it('of an error costs two seconds, and its status is told all the same', async () => {
+  it('of an error takes two seconds, and its status is reported nevertheless', async () => {
     const recording = await runScenario(
       secondPage(() => async (socket) => {
         socket.write(head('405 X', { 'content-length': 1e9 }))
@@ -133,7 +133,7 @@ describe('an answer that drips', () => {
     expectFailure(recording, 'config', 'does not offer this')
   })
 
-  it('of an error without an end costs no memory', async () => {
+  it('of an endless error needs no memory', async () => {
     const recording = await runScenario(
       secondPage(() => (socket) => {
         socket.write(head(405, { 'content-length': 1e9 }))
@@ -153,7 +153,7 @@ async function endless(socket: Socket): Promise<void> {
 
 const HOUR = new Date(Date.now() + 3_600_000).toUTCString()
 
-describe('a wait that is longer than the patience', () => {
+describe('a wait that is longer than retry_minutes', () => {
   it.each([
     ['429 with an hour', 429, '3600'],
     ['503 with an hour', 503, '3600'],
@@ -172,7 +172,7 @@ describe('a wait that is longer than the patience', () => {
   })
 })
 
-describe('a Retry-After without sense', () => {
+describe('a senseless Retry-After', () => {
   it.each([
     '',
     'soon',
@@ -194,7 +194,7 @@ describe('a Retry-After without sense', () => {
 })
 
 describe('a stream that waits', () => {
-  it('says so each minute, as a status and in the log, until its patience ends', async () => {
+  it('reports it each minute, as a status and in the log, until it gives up', async () => {
     const recording = await runScenario({
       ...secondPage(() => reply(503, '')),
       retryPolicy: shortRetryPolicy(150),
@@ -209,7 +209,7 @@ describe('a stream that waits', () => {
     )
   })
 
-  it('for its token says so as well', async () => {
+  it('for its token reports it, too', async () => {
     const recording = await runScenario({
       api: () => () => page([]),
       token: () => () => reply(503, ''),
@@ -230,7 +230,7 @@ describe('a conflict on a list', () => {
     expect(recording.records(STREAM)).toHaveLength(1)
   })
 
-  it('that stays is an error that says so', async () => {
+  it('that persists is an error that says so', async () => {
     const recording = await runScenario({
       api: () => () => reply(409, '{"message":"Because of rain"}'),
     })
@@ -243,7 +243,7 @@ describe('a conflict on a list', () => {
   })
 })
 
-describe('a request to wait', () => {
+describe('an answer that asks to wait', () => {
   it('is shown as RATE_LIMITED with the time of its end, and RUNNING follows', async () => {
     const recording = await runScenario({
       api: () => (_asked, nth) =>

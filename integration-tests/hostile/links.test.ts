@@ -118,7 +118,7 @@ describe('a link that is followed', () => {
   })
 })
 
-describe('a link that is not text', () => {
+describe('a link that is not a string', () => {
   it.each(['7', 'true', '{"href":"/x"}', `["${SECOND}"]`])('%s', async (link) => {
     const recording = await runScenario(
       secondPage(() => reply(200, `{"value":[],"nextLink":${link}}`)),
@@ -128,7 +128,7 @@ describe('a link that is not text', () => {
   })
 })
 
-describe('a chain of pages without an end', () => {
+describe('an endless chain of pages', () => {
   it('that repeats its link is refused', async () => {
     const recording = await runScenario(secondPage(() => page([LARGE], { nextLink: SECOND })))
     expectFailure(recording, 'system', 'that it had sent before')
@@ -140,7 +140,7 @@ describe('a chain of pages without an end', () => {
     expectFailure(recording, 'system', 'that it had sent before')
   })
 
-  it('that goes round in a circle of three is refused', async () => {
+  it('that has a cycle of three is refused', async () => {
     const recording = await runScenario({
       api: () => (asked) => {
         const n = Number(asked.target.split('=')[1] ?? 0)

@@ -66,7 +66,7 @@ describe('a body that is not a page', () => {
   })
 })
 
-describe('a record that cannot be one', () => {
+describe('an invalid record', () => {
   it.each([
     ['null', record('null'), 'element 1 of `value` is not an object'],
     ['a number', record('7'), 'element 1 of `value` is not an object'],
@@ -122,7 +122,7 @@ describe('a record that cannot be one', () => {
   })
 })
 
-describe('an odd record that is one', () => {
+describe('a valid but unusual record', () => {
   it.each([
     ['a negative id', '{"id":-5}', { id: -5 }],
     ['a GUID as id', '{"id":"7f0c-1b"}', { id: '7f0c-1b' }],
@@ -143,13 +143,13 @@ describe('an odd record that is one', () => {
     expectNoLeak(recording)
   })
 
-  it('keeps every digit of a number that no double can hold', async () => {
+  it('keeps every digit of a number that no double can represent', async () => {
     const recording = await runScenario(secondPage(() => withId('123456789012345678901234567890')))
     expect(recording.errors).toEqual([])
     expect(recording.stdout).toContain('"data":{"id":123456789012345678901234567890,')
   })
 
-  it('is in a member of another casing', async () => {
+  it('is in a member with other upper and lower case', async () => {
     const recording = await runScenario(secondPage(() => reply(200, `{"VALUE":[${ROW}]}`)))
     expect(recording.errors).toEqual([])
     expect(recording.records(STREAM)).toHaveLength(3)
@@ -252,7 +252,7 @@ describe('changes that arrive damaged', () => {
     },
   )
 
-  it('by a delete take the row out, however odd its other members', async () => {
+  it('by a delete remove the row, however unusual its other members', async () => {
     const recording = await delta(
       load,
       envelope('{"data":{"id":1,"changeVersion":7},"x":[{}],"changeType":"Delete"}'),
@@ -265,7 +265,7 @@ describe('changes that arrive damaged', () => {
   })
 })
 
-describe('a name that would write to a terminal', () => {
+describe('a name that could control a terminal', () => {
   const NAME = 'kind\u001b]0;title\u0007\u001b[2J\nERROR forged\u009b31m\u202e'
 
   it.each(['keep', 'drop'])(

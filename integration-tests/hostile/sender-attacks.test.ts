@@ -97,7 +97,7 @@ const requests = fc
     ),
   )
 
-it('nobody without the key delivers anything, is told of in the log by his own words, or keeps others out', {
+it('a sender without the key delivers nothing, writes nothing of its own to the log, and blocks no others', {
   timeout: 3_600_000,
 }, async () => {
   const receiver = await startReceiver()

@@ -245,7 +245,7 @@ const echoes: (readonly [name: string, wire: (all: string, one: string) => Wire]
   ],
 ]
 
-describe('a secret that the service says again stays untold', () => {
+describe('a secret that the service repeats is not shown', () => {
   it.each(echoes)('in %s', async (_name, wire) => {
     const recording = await runScenario({
       // What a link in the API leads to is not there.
@@ -284,7 +284,7 @@ describe('a secret that the service says again stays untold', () => {
     expectNoLeak(recording)
   })
 
-  it('when it was minted later', async () => {
+  it('when it was issued later', async () => {
     const second = 'the-second-token-of-this-run'
     let tokens = 0
     const recording = await runScenario({

@@ -9,13 +9,13 @@ function differences(service: Fields[], rows: Fields[], key = ['id']) {
 }
 
 describe('compare', () => {
-  it('finds nothing when both sides hold the same, whatever the order of rows and members', async () => {
+  it('finds nothing if both sides are equal, whatever the order of rows and members', async () => {
     const bob = { id: 2, name: null }
     const turned = { until: null, name: { translations: { nl: 'Ada' }, default: 'Ada' }, id: 1 }
     expect(await differences([ada, bob], [bob, turned])).toEqual([])
   })
 
-  it('takes a null for a property that is absent, on either side', async () => {
+  it('treats null as an absent property, on either side', async () => {
     expect(await differences([{ id: 1, code: null }], [{ id: 1, town: null }])).toEqual([])
   })
 
@@ -40,17 +40,17 @@ describe('compare', () => {
     expect(found).toMatchObject({ id: '1', what: 'is in the service, but not in the warehouse' })
   })
 
-  it('reports a ghost', async () => {
+  it('reports a row that should have been deleted', async () => {
     const [found] = await differences([], [ada])
     expect(found).toMatchObject({ id: '1', what: 'is in the warehouse, but not in the service' })
   })
 
-  it('reports a row that is there twice', async () => {
+  it('reports a repeated row', async () => {
     const [found] = await differences([ada], [ada, ada])
     expect(found?.what).toBe('is in the warehouse twice')
   })
 
-  it('tells rows apart by all columns of the key', async () => {
+  it('identifies rows by all columns of the key', async () => {
     const reference = { collection: 'people', name: 'payroll', value: 'P/1' }
     const [found] = await differences([reference], [], ['collection', 'name', 'value'])
     expect(found?.id).toBe('people, payroll, P/1')

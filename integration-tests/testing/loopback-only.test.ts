@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { startHttpService } from '../../src/http/testing/http-service.ts'
 import { takeAsked } from './loopback-only.ts'
 
-it('nothing in the process of tests asks for a name or an address beyond this machine', async () => {
+it('nothing in the process of the tests requests a name or an address beyond this machine', async () => {
   await expect(promisify(lookup)('acme.protime.test')).rejects.toThrow('ENOTFOUND')
   await expect(fetch('http://acme.protime.test/')).rejects.toThrow()
   const refused = new Promise((resolve) => connect(80, '198.51.100.1').on('error', resolve))
@@ -13,7 +13,7 @@ it('nothing in the process of tests asks for a name or an address beyond this ma
   expect(takeAsked()).toEqual(['acme.protime.test', 'acme.protime.test', '198.51.100.1'])
 })
 
-it('this machine is asked as ever', async () => {
+it('this machine can be requested as usual', async () => {
   const { origin } = await startHttpService((_, response) => response.end('here'))
   expect(await (await fetch(origin.replace('127.0.0.1', 'localhost'))).text()).toBe('here')
   expect(takeAsked()).toEqual([])

@@ -33,7 +33,7 @@ describe('a delivery', () => {
     expect(scene.orders()[1]).toEqual({ reason: 'delivery', streams: ['people'] })
   })
 
-  it('that comes a hundred times leads to one sync', async () => {
+  it('that is repeated a hundred times leads to one sync', async () => {
     const [scene, server] = await start({}, { '--debounce': '1', '--max-wait': '60' })
     scene.emulator.deliveryFault('duplicate', { copies: 99, times: 1 })
     scene.emulator.update('people', 1)
@@ -51,7 +51,7 @@ describe('a delivery', () => {
     expect(server.heard()).toContain('reason=delivery deliveries=100 streams=people')
   })
 
-  it('of last month brings nothing old into the warehouse', async () => {
+  it('of last month brings no old data into the warehouse', async () => {
     const [scene, server] = await start({ webhookDays: 90 })
     scene.emulator.deliveryFault('delay', { minutes: 30 * 1440, times: 1 })
     scene.emulator.update('people', 2)
@@ -70,14 +70,14 @@ describe('a delivery', () => {
     await until(() => scene.differences().length === 0)
   })
 
-  it('of another collection deletes a row of whose deletion no event tells', async () => {
+  it('of another collection deletes a row whose deletion no event reports', async () => {
     const [scene] = await start({ deleteEvent: 'none' })
     scene.emulator.remove('people', 2)
     scene.emulator.update('absences', 1)
     await until(() => scene.orders().length > 1 && scene.differences().length === 0)
   })
 
-  it('of a row that is gone again, whose deletion is lost and is in no delta, leaves no ghost', async () => {
+  it('of a row that was deleted again, without an event and without a change in the delta, leaves no row behind', async () => {
     const [scene] = await start({ netDelta: true })
     scene.emulator.deliveryFault('lose', { skip: 1, times: 1 })
     const inserted = scene.emulator.insert('people', {})
@@ -95,7 +95,7 @@ describe('a delivery', () => {
     expect([await answers(server), scene.orders().length]).toEqual([{ 200: 0, 401: 4 }, 1])
   })
 
-  it('is told by no line of the log and on no page, nor are keys and nonces', async () => {
+  it('is in no line of the log and on no page, and neither are keys and nonces', async () => {
     const [scene, server] = await start({}, { '--debug': true })
     scene.emulator.update('people', 1, { name: 'Zoë Unmistakable' })
     scene.emulator.deliveryFault('wrong-key', { times: 1, collection: 'absences' })
@@ -118,24 +118,27 @@ describe('a delivery', () => {
 })
 
 describe('the clock of the receiver', () => {
-  it.each([2, -2])('may be %i days off: validity is by the time of the service', async (days) => {
-    const now = new Date(Date.now() - days * 86_400_000).toISOString()
-    const scene = await startScene({ now, webhookDays: 1 })
-    const server = await scene.serve({ '--collection': 'people' })
-    await until(() => scene.orders().length === 1)
-    scene.emulator.update('people', 1)
-    await until(async () => (await answers(server))['200'] === 1)
-    await scene.emulator.elapse({ hours: 17 })
-    const rounds = scene.emulator.requests.length
-    await until(() => scene.emulator.requests.length > rounds + 4)
-    expect(scene.emulator.webhooks()).toHaveLength(1)
-    await scene.emulator.elapse({ hours: 2 })
-    await until(() => scene.emulator.webhooks().length === 2)
-  })
+  it.each([2, -2])(
+    'may be wrong by %i days: validity depends on the time of the service',
+    async (days) => {
+      const now = new Date(Date.now() - days * 86_400_000).toISOString()
+      const scene = await startScene({ now, webhookDays: 1 })
+      const server = await scene.serve({ '--collection': 'people' })
+      await until(() => scene.orders().length === 1)
+      scene.emulator.update('people', 1)
+      await until(async () => (await answers(server))['200'] === 1)
+      await scene.emulator.elapse({ hours: 17 })
+      const rounds = scene.emulator.requests.length
+      await until(() => scene.emulator.requests.length > rounds + 4)
+      expect(scene.emulator.webhooks()).toHaveLength(1)
+      await scene.emulator.elapse({ hours: 2 })
+      await until(() => scene.emulator.webhooks().length === 2)
+    },
+  )
 })
 
 describe('--keys-only', () => {
-  it('takes a store that somebody else writes, and a new key without a restart', async () => {
+  it('accepts a store that another program writes, and a new key without a restart', async () => {
     const scene = await startScene()
     const write = (key: string) =>
       scene.write('webhooks.json', {

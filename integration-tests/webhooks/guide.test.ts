@@ -33,7 +33,7 @@ function wordsOf(block: string): string[] {
 }
 
 describe('docs/webhooks.md', () => {
-  it('shows command lines that the program takes', () => {
+  it('shows command lines that the program accepts', () => {
     const shown = ['sh serve', 'ini systemd', 'sh docker'].flatMap(blocks)
     expect(shown).toHaveLength(6)
     for (const block of shown) {
@@ -46,7 +46,7 @@ describe('docs/webhooks.md', () => {
     }
   })
 
-  it('parts all streams between two pipelines: those with webhooks, and the rest', () => {
+  it('divides all streams between two pipelines: those with webhooks, and the rest', () => {
     const [block = ''] = blocks('yaml meltano')
     const { plugins } = parse(block) as {
       plugins: { extractors: readonly { name: string; select: readonly string[] }[] }

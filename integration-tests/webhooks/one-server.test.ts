@@ -4,7 +4,7 @@ import { type Scene, startScene, until } from './scene.ts'
 
 const locks = ({ folder }: Scene) => readdirSync(folder).filter((name) => name.endsWith('.lock'))
 
-it('a second server on one store is refused, and told which process has it', async () => {
+it('a second server on one store is refused, with the process that has it', async () => {
   const scene = await startScene()
   const first = await scene.serveApart()
   await until(() => scene.orders().length === 1)
@@ -16,7 +16,7 @@ it('a second server on one store is refused, and told which process has it', asy
   expect(readFileSync(scene.file('webhooks.json'), 'utf8')).toBe(before)
 })
 
-it('webhooks are not deleted under a server that runs', async () => {
+it('webhooks of a running server are not deleted', async () => {
   const scene = await startScene()
   await scene.serve()
   await until(() => scene.live().length === 18)
@@ -25,7 +25,7 @@ it('webhooks are not deleted under a server that runs', async () => {
   expect(scene.live()).toHaveLength(18)
 })
 
-it('a store is one by the name of a link, too', async () => {
+it('a store is the same under the name of a link', async () => {
   const scene = await startScene()
   await scene.serve()
   await until(() => scene.live().length === 18)
@@ -36,7 +36,7 @@ it('a store is one by the name of a link, too', async () => {
   expect(scene.live()).toHaveLength(18)
 })
 
-it('what a killed server leaves of its lock stops nobody, and a stopped one leaves nothing', async () => {
+it('the remaining lock of a killed server blocks no other, and a stopped one leaves none', async () => {
   const scene = await startScene()
   for (let times = 0; times < 2; times++) {
     const server = await scene.serveApart()
@@ -59,7 +59,7 @@ it('a server that is suspended keeps its store', async () => {
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('does not answer')])
 })
 
-it('servers that make no webhooks may follow one store together', async () => {
+it('servers that create no webhooks may share one store', async () => {
   const scene = await startScene()
   scene.write('webhooks.json', { version: 1, webhooks: [] })
   const options = { '--keys-only': true, '--public-url': undefined } as const

@@ -72,7 +72,7 @@ it.each([
   },
 )
 
-it('protime webhooks serve goes on with a client that is refused later, and says so', async () => {
+it('protime webhooks serve continues if the client is refused later, and says so', async () => {
   const scene = await startScene()
   const server = await scene.serve({ '--collection': 'people' })
   await until(() => scene.orders().length === 1)
@@ -100,7 +100,7 @@ it.each([
   },
 )
 
-it('protime webhooks serve asks for the scopes of the collections that are chosen, and for no others', async () => {
+it('protime webhooks serve requests only the scopes of the selected collections', async () => {
   const { origin, requests } = await startHttpService((_, response) => reply(response, 401))
   const scene = await startScene()
   const environment = { type: 'custom', base_url: origin, auth_url: origin, api_name: 'svcapi' }

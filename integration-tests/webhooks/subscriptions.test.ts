@@ -36,7 +36,7 @@ async function untilKept(
 }
 
 describe('protime webhooks serve', () => {
-  it('makes a webhook of each collection at the first start, and none at the second', async () => {
+  it('creates a webhook for each collection at the first start, and none at the second', async () => {
     const scene = await startScene()
     const first = await scene.serve()
     await until(() => scene.orders().length === 1)
@@ -54,7 +54,7 @@ describe('protime webhooks serve', () => {
     expect(scene.stored().map(nonceOf)).toEqual(nonces)
   })
 
-  it('goes on without a collection that the client may not read, and names the scope', async () => {
+  it('continues without a collection that the client may not read, and names the scope', async () => {
     const scopes = Object.keys(collections).filter((name) => name !== 'people')
     const client = { id: 'connector', secret: 'emulator-secret' }
     const scene = await startScene({
@@ -78,7 +78,7 @@ describe('protime webhooks serve', () => {
     await until(async () => (await server.health()).status === 503)
   })
 
-  it('deletes a webhook whose key was lost by a kill, and makes one anew', async () => {
+  it('deletes a webhook whose key was lost in a kill, and creates a new one', async () => {
     const scene = await startScene()
     // The list, then the third webhook: it is made, and no answer comes.
     scene.emulator.fault('/webhooks', 'after-last-byte', { skip: 3, times: 1 })
@@ -92,7 +92,7 @@ describe('protime webhooks serve', () => {
     await untilKept(scene)
   })
 
-  it('takes a delivery that comes before the answer with the key', async () => {
+  it('accepts a delivery that comes before the answer with the key', async () => {
     const scene = await startScene()
     const address = `127.0.0.1:${await freePort()}`
     scene.emulator.options.deliverTo = `http://${address}`
@@ -101,7 +101,7 @@ describe('protime webhooks serve', () => {
     await until(() => scene.emulator.deliveries()[0]?.status === 'delivered')
   })
 
-  it('deletes a webhook whose key the service does not tell, and says so', async () => {
+  it('deletes a webhook whose key the service does not return, and says so', async () => {
     const scene = await startScene({ webhookKeyName: 'token' })
     const server = await scene.serve(ONE)
     await until(() => server.heard().includes('without its key'))
@@ -113,7 +113,7 @@ describe('protime webhooks serve', () => {
 
   // spec: Events 6
   // spec: States: validUntil
-  it('replaces what expires soon, the successor first, and takes what the old one still sends', async () => {
+  it('replaces a webhook that expires soon, creating the successor first, and accepts what the old one still sends', async () => {
     const scene = await startScene({ webhookDays: 1 })
     const server = await scene.serve(ONE)
     await untilKept(scene, ['people'])
@@ -133,7 +133,7 @@ describe('protime webhooks serve', () => {
     await until(async () => (await deliver(server, old.destinationUrl, old.key)) === 404)
   })
 
-  it('makes new webhooks after an absence that was longer than their validity, and reads no more than before', async () => {
+  it('creates new webhooks after a downtime that was longer than their validity, and reads no more than before', async () => {
     const scene = await startScene({ webhookDays: 1 })
     const run = await scene.scheduler()
     const first = await scene.serve(run)
@@ -178,7 +178,7 @@ describe('protime webhooks serve', () => {
     expect(scene.emulator.webhooks()).toHaveLength(1)
   })
 
-  it('makes one anew that somebody has deleted, and that is still in the list', async () => {
+  it('creates a new webhook for one that was deleted but is still listed', async () => {
     const scene = await startScene({ deletedWebhook: 'listed' })
     const server = await scene.serve(ONE)
     await untilKept(scene, ['people'])
@@ -190,7 +190,7 @@ describe('protime webhooks serve', () => {
     await untilKept(scene, ['people'])
   })
 
-  it('tells of webhooks whose keys are lost with the store, and replaces them when it is to adopt', async () => {
+  it('reports webhooks whose keys were lost with the store, and replaces them if it has to adopt them', async () => {
     const scene = await startScene()
     const first = await scene.serve(ONE)
     await untilKept(scene, ['people'])
@@ -222,7 +222,7 @@ describe('protime webhooks serve', () => {
     },
   )
 
-  it('deletes its own webhooks and no others with --unsubscribe', async () => {
+  it('deletes only its own webhooks with --unsubscribe', async () => {
     const scene = await startScene()
     const server = await scene.serve()
     await untilKept(scene)

@@ -47,7 +47,7 @@ describe('a delivery', () => {
     expect(scene.orders()[1]).toEqual({ reason: 'delivery', streams: ['people'] })
   })
 
-  it('that others follow without a pause leads to syncs all the same', async () => {
+  it('that is followed by others without a pause leads to syncs nevertheless', async () => {
     const scene = await startScene({}, FEW)
     await scene.serve({ '--debounce': '20', '--max-wait': '0.3' })
     await until(() => scene.live().length === FEW.length)
@@ -56,7 +56,7 @@ describe('a delivery', () => {
     await until(() => scene.orders().length === 3)
   })
 
-  it('that a kill -9 has forgotten is made good by the next start', async () => {
+  it('that is lost in a kill -9 is covered by the sync at the next start', async () => {
     const scene = await startScene({}, FEW)
     const scheduler = await scene.scheduler()
     const server = await quiet(scene, scheduler)
@@ -72,7 +72,7 @@ describe('a delivery', () => {
     expect(scene.orders()[1]?.reason).toBe('start')
   })
 
-  it('is made good also when the kill -9 comes during a sync, which goes on', async () => {
+  it('is covered even if the kill -9 comes during a sync, which continues', async () => {
     const scene = await startScene({}, FEW)
     const run = `${noted(scene.folder)}; flock ${scene.file('hold')} sh -c '${waitFor(scene, 'go')}; ${synced(scene.folder)}'`
     const server = await scene.serveApart({ '--run': run })
@@ -88,7 +88,7 @@ describe('a delivery', () => {
     await until(() => scene.differences().length === 0)
   })
 
-  it('is tried again after a failure, later each time, and the health page says so', async () => {
+  it('is retried after a failure, later each time, and the health page shows it', async () => {
     const scene = await startScene({}, FEW)
     const third = `test "$(wc -l < ${scene.file('orders')})" -ge 3`
     const run = `${noted(scene.folder)}; ${third} && ${waitFor(scene, 'go')}`
@@ -122,7 +122,7 @@ describe('a delivery', () => {
     await until(() => syncs() === 2)
   })
 
-  it('of a stream that a second pipeline reads, too, costs a warning and no row', async () => {
+  it('of a stream that a second pipeline also reads causes a warning, but loses no row', async () => {
     const scene = await startScene({}, FEW)
     await quiet(scene)
     scene.emulator.stealDelta('people')
@@ -133,7 +133,7 @@ describe('a delivery', () => {
     )
   })
 
-  it('of a stream that nobody reads any more costs a sync, reads nothing of it, and is warned of', async () => {
+  it('of a stream that is no longer read causes a sync and a warning, but is not read', async () => {
     const scene = await startScene({}, FEW)
     scene.write('catalog.json', configuredCatalog(['clockings']))
     const catalog = { '--catalog': scene.file('catalog.json'), '--collection': 'people,clockings' }
@@ -161,7 +161,7 @@ describe('a delivery', () => {
     expect(scene.live()).toHaveLength(names.length || 18)
   })
 
-  it('after days without a sync, when the delta links are dead, makes the warehouse equal too', async () => {
+  it('after days without a sync, when the delta links are dead, makes the warehouse equal, too', async () => {
     const scene = await startScene({}, FEW)
     const scheduler = await scene.scheduler()
     const server = await quiet(scene, scheduler)
@@ -189,7 +189,7 @@ describe('--airbyte-connection', () => {
     return { scene, airbyte, environment, options, serve }
   }
 
-  it('asks again while Airbyte runs another sync, and starts ours when that has ended', async () => {
+  it('asks again while Airbyte runs another sync, and starts its own after that', async () => {
     const { airbyte, serve } = await start()
     airbyte.jobs.set(1, 'running')
     const server = await serve()
@@ -208,7 +208,7 @@ describe('--airbyte-connection', () => {
     expect(scene.emulator.requests).toEqual([])
   })
 
-  it('takes deliveries while Airbyte is down, and syncs once when it is back', async () => {
+  it('accepts deliveries while Airbyte is down, and syncs once when it is back', async () => {
     const { scene, airbyte, serve } = await start()
     airbyte.outage = 503
     const server = await serve()
@@ -224,7 +224,7 @@ describe('--airbyte-connection', () => {
 })
 
 describe('SIGTERM', () => {
-  it('ends the command that runs, and then the server with exit code 0', async () => {
+  it('ends the running command, and then the server with exit code 0', async () => {
     const scene = await startScene({}, FEW)
     const ended = scene.file('ended')
     const run = `trap 'touch ${ended}; exit 1' TERM; ${noted(scene.folder)}; while :; do sleep 0.02; done`
@@ -236,7 +236,7 @@ describe('SIGTERM', () => {
   })
 })
 
-it('SIGTERM ends what a command that was done has left behind, before the server ends', async () => {
+it('SIGTERM ends processes that a finished command has left behind, before the server ends', async () => {
   const scene = await startScene({}, FEW)
   const ended = scene.file('ended')
   const job = `trap "sleep 0.3; touch ${ended}; exit" TERM; while :; do sleep 0.02; done`

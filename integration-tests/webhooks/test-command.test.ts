@@ -116,7 +116,7 @@ it('protime webhooks test notices a proxy that rewrites bodies', async () => {
   ])
 })
 
-it('protime webhooks test has nothing to do without a webhook', async () => {
+it('protime webhooks test fails without a webhook', async () => {
   const scene = await startScene()
   const { exitCode, stderr } = await test(scene)
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has no webhook')])

@@ -89,7 +89,7 @@ describe('a run', () => {
     },
   )
 
-  it('is told which work locations may be the one that is meant, where there are several', async () => {
+  it('names the work locations that may be meant, if there are several', async () => {
     tenant = await openTenant()
     const insert = () => tenant.emulator.insert('work-locations', { name: { default: 'Nowhere ' } })
     const ids = [insert(), insert()].map((one) => String(one['id']))
@@ -98,7 +98,7 @@ describe('a run', () => {
     expect(tenant.requested('POST', 'PUT')).toEqual([])
   })
 
-  it('names who has the reference and what was made in vain, where another one was quicker', async () => {
+  it('names the owner of the reference and the work location created in vain, if another run was faster', async () => {
     tenant = await openTenant()
     let holder = ''
     tenant.emulator.onRequest(({ method, path }) => {
@@ -144,7 +144,7 @@ describe('a run', () => {
     expect(new Set(tenant.requested('PUT')).size).toBeLessThan(8)
   })
 
-  it('says what it cannot empty, where the service keeps what a PUT leaves out', async () => {
+  it('says what it cannot clear, if the service keeps fields that a PUT leaves out', async () => {
     tenant = await openTenant({ leftOut: 'kept' })
     tenant.emulator.update('job-categories', 1, { externalCode: 'OLD' })
     const record = { id: 1, externalCode: null }
@@ -156,7 +156,7 @@ describe('a run', () => {
   })
 
   // spec: Authentication 6
-  it('names the scope that is missing, asks for nothing else, and writes nothing', async () => {
+  it('names the missing scope, makes no other request, and writes nothing', async () => {
     const scopes = ['job-categories.read', 'external-references.read', 'external-references.write']
     tenant = await openTenant({ clients: [{ id: 'poor', secret: 'secret-of-the-poor', scopes }] })
     const refused = await tenant.write('job_categories', [{ id: 1, externalCode: 'NEW' }])
@@ -187,7 +187,7 @@ describe('a run', () => {
     expect(real.outcomes).toEqual(dry.outcomes)
   })
 
-  it('that is dry warns of scopes that are missing, and tells of what would be rejected', async () => {
+  it('that is dry warns of missing scopes, and reports what would be rejected', async () => {
     const clients = [{ id: 'reader', secret: 'secret-of-the-reader' }]
     tenant = await openTenant({ clients })
     const records = [hr('A', 1), hr('B', Number.NaN)]
@@ -201,7 +201,7 @@ describe('a run', () => {
     ])
   })
 
-  it('that is quiet tells outcomes and warnings alone', async () => {
+  it('that is quiet prints only outcomes and warnings', async () => {
     tenant = await openTenant()
     tenant.emulator.setReference('people', 'hr', 'A', 1)
     const records = [hr('A', 2), hr('B', 3)]
@@ -239,7 +239,7 @@ describe('a run', () => {
     },
   )
 
-  it('waits for no other one that writes the same: it ends, and says which process that is', async () => {
+  it('does not wait for another one that writes the same: it ends, and names that process', async () => {
     tenant = await openTenant()
     tenant.emulator.fault('/work-locations', 'hang', { times: 1, method: 'POST' })
     const isAsked = () => tenant.requested('POST').length
@@ -261,7 +261,7 @@ describe('a run', () => {
     expect((await tenant.write('work_locations', [SITE])).outcomes).toEqual(['created'])
   })
 
-  it('fails with 2 for a command line that is none', async () => {
+  it('fails with 2 for an invalid command line', async () => {
     tenant = await openTenant()
     const ends = [
       await tenant.write('people', []),
@@ -274,7 +274,7 @@ describe('a run', () => {
 })
 
 // spec: Service 4
-it('what the source emits is written back without a request that writes', async () => {
+it('writing back the output of the source makes no request that writes', async () => {
   tenant = await openTenant()
   for (const collection of ['people', 'job-categories', 'work-locations'])
     tenant.emulator.setReference(collection, 'erp', 'É/1', 1)
@@ -299,7 +299,7 @@ it('what the source emits is written back without a request that writes', async 
   expect(tenant.requested('PUT', 'POST', 'DELETE')).toEqual([])
 })
 
-it('protime work-locations create makes one, however often it is called', async () => {
+it('protime work-locations create creates one, however often it is called', async () => {
   tenant = await openTenant()
   const folder = temporaryFolder()
   const config = join(folder.path, 'config.json')

@@ -65,7 +65,7 @@ describe('bytes that are not UTF-8', () => {
     expect(tenant.links('people', 'hr')).toEqual({ Mo: '2' })
   })
 
-  it('let a mirror delete nothing', async () => {
+  it('keep a mirror from deleting anything', async () => {
     tenant = await openTenant({ people: 20 })
     for (let id = 1; id <= 20; id++) tenant.emulator.setReference('people', 'hr', `Mä${id}`, id)
     const lines = Array.from({ length: 20 }, (_, i) => hr(i < 2 ? `Mä${i + 1}` : 'x', i + 1))
@@ -75,7 +75,7 @@ describe('bytes that are not UTF-8', () => {
   })
 })
 
-describe('input that is no lines of JSON', () => {
+describe('input that is not lines of JSON', () => {
   it.each([
     ['a table', 'collection,name,value\npeople,hr,A', /does not begin with a JSON object/],
     ['a JSON array', '[{"collection":"people"}]', /is a JSON array/],
@@ -88,7 +88,7 @@ describe('input that is no lines of JSON', () => {
     expect(tenant.requested('GET', 'PUT')).toEqual([])
   })
 
-  it('such as a folder ends with one sentence', async () => {
+  it('such as a folder leads to one sentence', async () => {
     tenant = await openTenant()
     const folder = temporaryFolder()
     onTestFinished(folder.remove)
@@ -121,7 +121,7 @@ describe('a member', () => {
     expect(tenant.links('people', 'hr')).toEqual({ B: '2' })
   })
 
-  it('that comes twice in the configuration ends the command', async () => {
+  it('that is repeated in the configuration ends the command', async () => {
     tenant = await openTenant()
     const config = JSON.stringify(tenant.emulator.config()).replace(
       '{',
@@ -140,7 +140,7 @@ describe('a member', () => {
     expect(tenant.requested('PUT')).toEqual([])
   })
 
-  it('that no object has rejects its record, with the name that was probably meant', async () => {
+  it('that is unknown rejects its record, with the name that was probably meant', async () => {
     tenant = await openTenant()
     const { lines } = await tenant.write('job_categories', [
       { id: 1, nmae: 'Bakers' },
@@ -154,7 +154,7 @@ describe('a member', () => {
     ])
   })
 
-  it('_id is the key of a table, and not the id', async () => {
+  it('_id is the key of a table, not the id', async () => {
     tenant = await openTenant()
     tenant.emulator.setReference('job-categories', 'erp', 'BAKER', 2)
     const record = { _id: 3, externalReferences: { erp: 'BAKER' }, externalCode: 'NEW' }
@@ -162,7 +162,7 @@ describe('a member', () => {
     expect(tenant.requested('PUT')).toEqual(['PUT /job-categories/2'])
   })
 
-  it('that two columns stand for, which differ, rejects its record', async () => {
+  it('that two columns have with different values rejects its record', async () => {
     tenant = await openTenant()
     const { lines } = await tenant.write('external_references', [
       { collection: 'people', name: 'hr', value: 'A', internal_reference: 1, INTERNALREFERENCE: 2 },
@@ -235,7 +235,7 @@ it.each(['1', '001'])(
   },
 )
 
-describe('blanks at an end, and another form of characters,', () => {
+describe('blanks at both ends, and another Unicode form,', () => {
   it.each([
     ['a value with a blank behind', 'E1 ', 'E1'],
     ['a value in another form', 'Me\u0301', 'M\u00e9'],
@@ -261,7 +261,7 @@ describe('blanks at an end, and another form of characters,', () => {
     expect(stderr).toMatch(/WARN 1 record differs/)
   })
 
-  it('make no second work location', async () => {
+  it('create no second work location', async () => {
     tenant = await openTenant()
     tenant.emulator.insert('work-locations', { name: { default: 'Nord\u00e9' } })
     const record = { externalReferences: { erp: 'N1' }, name: 'Norde\u0301 ' }

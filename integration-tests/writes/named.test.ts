@@ -13,14 +13,14 @@ const category = (id: number) =>
 
 describe('job categories', () => {
   // spec: Job categories: PUT
-  it('keep what a record leaves out', async () => {
+  it('keep fields that a record leaves out', async () => {
     tenant = await openTenant()
     const { name } = category(1)
     const { outcomes } = await tenant.write('job_categories', [{ id: 1, externalCode: 'NEW' }])
     expect([outcomes, category(1)]).toMatchObject([['written'], { name, externalCode: 'NEW' }])
   })
 
-  it('lose what a record leaves out with missing_fields empty, but never their name', async () => {
+  it('lose fields that a record leaves out with missing_fields empty, but never their name', async () => {
     tenant = await openTenant()
     const { outcomes } = await tenant.write(
       'job_categories',
@@ -157,7 +157,7 @@ describe('work locations', () => {
     expect([outcomes, named().length, tenant.requested('POST').length]).toEqual([['created'], 1, 1])
   })
 
-  it('are not requested again while nobody knows, and are created by the next run', async () => {
+  it('are not requested again while their creation is unknown, and are created by the next run', async () => {
     tenant = await openTenant()
     tenant.emulator.fault('/work-locations', 'reset', { times: 1, method: 'POST' })
     const first = await tenant.write('work_locations', [record])
@@ -166,7 +166,7 @@ describe('work locations', () => {
     expect(named()).toHaveLength(1)
   })
 
-  it('without the reference are adopted when there is one of the name, and refused when there are two', async () => {
+  it('without the reference are adopted if one has the name, and refused if two have it', async () => {
     tenant = await openTenant()
     const { externalReferences: _, ...body } = record
     const insert = () =>

@@ -15,7 +15,7 @@ const hr = (value: string, id: string | number, more: object = {}) => ({
 const SECOND_VALUES = ['replaces', 'conflict'] as const
 
 describe('references', () => {
-  it('are put unless they are there already', async () => {
+  it('are put unless they already exist', async () => {
     tenant = await openTenant()
     tenant.emulator.setReference('people', 'hr', 'E1', 1)
     const { exitCode, outcomes } = await tenant.write('external_references', [
@@ -77,7 +77,7 @@ describe('references', () => {
     },
   )
 
-  it.each(SECOND_VALUES)('swap where a second value %s', async (secondValue) => {
+  it.each(SECOND_VALUES)('can be swapped if a second value %s', async (secondValue) => {
     tenant = await openTenant({ secondValue })
     tenant.emulator.setReference('people', 'hr', 'A', 1)
     tenant.emulator.setReference('people', 'hr', 'B', 2)
@@ -156,7 +156,7 @@ describe('references', () => {
     },
   )
 
-  it('are deleted by records with a mark, and are absent when there are none', async () => {
+  it('are deleted by marked records, and reported as absent if they do not exist', async () => {
     tenant = await openTenant()
     tenant.emulator.setReference('people', 'hr', 'A', 1)
     const marked = (value: string) => ({ collection: 'people', name: 'hr', value, _deleted: true })
@@ -195,7 +195,7 @@ describe('references', () => {
     expect(tenant.requested('PUT')).toEqual(['PUT /external-references/people/hr/ok'])
   })
 
-  it('are no lists: a line with one is rejected', async () => {
+  it('are not arrays: a line with one is rejected', async () => {
     tenant = await openTenant()
     const { outcomes } = await tenant.write('external_references', [hr('ok', 1), '[]'])
     expect(outcomes).toEqual(['written', 'rejected'])
@@ -220,7 +220,7 @@ describe('references', () => {
     },
   )
 
-  it('of which the last one of a key counts', async () => {
+  it('count with the last one of a key', async () => {
     tenant = await openTenant()
     const { lines } = await tenant.write('external_references', [
       hr('A', 1),
@@ -235,7 +235,7 @@ describe('references', () => {
     expect(tenant.links('people', 'hr')).toEqual({ B: '2' })
   })
 
-  it('have no value in what is printed, unless it is asked for', async () => {
+  it('are printed without values, unless these are requested', async () => {
     tenant = await openTenant()
     tenant.emulator.setReference('people', 'hr', 'E-SECRET', 1)
     const records = [hr('E-SECRET', 2), hr('E-SECRET', '12a')]
@@ -258,7 +258,7 @@ describe('the mirror', () => {
     tenant.write('external_references', records, {}, '--mirror', ...words)
   const left = () => Object.keys(tenant.links('people', 'hr'))
 
-  it('deletes what complete input does not have, under the names that it mentions', async () => {
+  it('deletes references that are missing from complete input, under the names in it', async () => {
     await open()
     const { exitCode, lines } = await mirror(first(32))
     expect([exitCode, lines.at(-1)]).toMatchObject([0, { outcome: 'deleted' }])
@@ -311,7 +311,7 @@ describe('the mirror', () => {
     expect(tenant.requested('PUT', 'DELETE')).toEqual([])
   })
 
-  it('keeps the values that have blanks behind them in the input, as a column of one width has', async () => {
+  it('keeps values that have trailing blanks in the input, as fixed-width columns have', async () => {
     await open()
     const { exitCode, outcomes } = await mirror(first(40, (id) => `E${id}   `))
     expect([exitCode, new Set(outcomes)]).toEqual([0, new Set(['skipped'])])
@@ -330,13 +330,13 @@ describe('the mirror', () => {
     expect([ended.exitCode, left().length]).toEqual([exitCode, remaining])
   })
 
-  it.each(['x', '-1', '20 %', '1.5'])('takes no --max-deletes %s', async (most) => {
+  it.each(['x', '-1', '20 %', '1.5'])('refuses --max-deletes %s', async (most) => {
     await open()
     const { exitCode, stderr } = await mirror(first(40), `--max-deletes=${most}`)
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/max_deletes/)])
   })
 
-  it('lists in a dry run what would go, and whether that is too much', async () => {
+  it('lists in a dry run what would be deleted, and whether that is too much', async () => {
     await open()
     const { exitCode, lines, stderr } = await mirror(first(20), '--dry-run')
     expect(exitCode).toBe(1)
@@ -345,7 +345,7 @@ describe('the mirror', () => {
     expect(tenant.requested('PUT', 'DELETE')).toEqual([])
   })
 
-  it('is the option alone: the setting of the other ways in deletes nothing here, and is told', async () => {
+  it('needs the option: the setting for the destination deletes nothing here, and causes a message', async () => {
     await open()
     const { exitCode, stderr } = await tenant.write('external_references', first(39), {
       mirror: true,
@@ -357,7 +357,7 @@ describe('the mirror', () => {
     ])
   })
 
-  it('refuses where the list of references is a 404, and what records delete is deleted', async () => {
+  it('is refused if the list of references answers 404, but records that delete are carried out', async () => {
     await open()
     tenant.emulator.fail(/external-references\/people\/hr$/, 404, { method: 'GET' })
     const { exitCode, outcomes, stderr } = await mirror([
@@ -375,7 +375,7 @@ describe('the mirror', () => {
 })
 
 describe('a summary', () => {
-  it('tells of values that are taken from another record, and of records that a later one replaces', async () => {
+  it('reports values that are taken from another record, and records that a later one replaces', async () => {
     tenant = await openTenant()
     tenant.emulator.setReference('people', 'hr', 'A', 1)
     const { lines, stderr } = await tenant.write('external_references', [
