@@ -115,7 +115,7 @@ it('says in its help what each flag means, and where the control endpoint is exp
   expect([missing, help()]).toEqual([[], expect.stringContaining('docs/emulator.md')])
 })
 
-it('writes its configuration to a new file, and never over another one', async () => {
+it('writes its configuration to a new file, and never overwrites one', async () => {
   const { path, remove } = temporaryFolder()
   onTestFinished(remove)
   const file = join(path, 'config.json')

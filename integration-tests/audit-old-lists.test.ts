@@ -36,7 +36,7 @@ describe('a list that is older than what the delta has reported', () => {
     expect(differences()).toEqual([])
   })
 
-  it('is listed once more, which may be enough', async () => {
+  it('is listed again, which may be enough', async () => {
     const { sync, differences } = await told(() => scenario.emulator.remove('jobs', 3))
     lag(1)
     expect(await sync()).toMatchObject({ warnings: [], deleted: [] })

@@ -11,7 +11,7 @@ async function startWith(stream: string, rows: number): Promise<Scenario> {
 
 describe('a full refresh', () => {
   it.each(['people', 'job_categories', 'clockings'])(
-    'of %s that showed no row at all is listed once more',
+    'of %s without any row is listed again',
     async (stream) => {
       const { emulator, settings, sync } = await startWith(stream, 4)
       settings['start_date'] = '2026-10-01'

@@ -41,7 +41,7 @@ describe('a listing that was interrupted', () => {
   )
 
   it.each(LINES)(
-    'after %d lines deletes no row that lives when windows grow while it is refreshed',
+    'after %d lines deletes no existing row if windows grow during a refresh',
     async (lines) => {
       const { emulator, sync, settings } = await withOldRows()
       await sync()
@@ -55,7 +55,7 @@ describe('a listing that was interrupted', () => {
   )
 
   it.each(['job_categories', 'work_locations', 'sectors'])(
-    'of %s ends with the rows of now, not those of when it began',
+    'of %s ends with the current rows, not with those at its beginning',
     async (stream) => {
       const collection = stream.replaceAll('_', '-')
       const { emulator, sync } = await start([stream], { people: 0, pageSize: 1 })

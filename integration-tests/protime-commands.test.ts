@@ -184,17 +184,14 @@ describe('an unknown word on the command line', () => {
   it.each([
     ['sync --streams people,clokings', 'config.json'],
     ['sync', 'streams.json'],
-  ])(
-    'protime %s names the stream that was meant, as something a person can mend',
-    async (words, config) => {
-      expect(await call(`${words} ${warehouse()}`, config)).toEqual({
-        exitCode: 2,
-        text: expect.stringContaining(
-          'clokings: There is no stream of this name; did you mean clockings?',
-        ),
-      })
-    },
-  )
+  ])('protime %s names the stream that was meant, as a config error', async (words, config) => {
+    expect(await call(`${words} ${warehouse()}`, config)).toEqual({
+      exitCode: 2,
+      text: expect.stringContaining(
+        'clokings: There is no stream of this name; did you mean clockings?',
+      ),
+    })
+  })
 
   describe.each(['sync --warehouse nothing.duckdb', 'preview people', 'references list people'])(
     'protime %s refuses a setting that would leave nothing out',

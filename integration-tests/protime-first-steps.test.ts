@@ -112,7 +112,7 @@ describe('protime init', () => {
     expect(() => statSync(file)).toThrow('ENOENT')
   })
 
-  it('leaves an existing file alone', async () => {
+  it('does not change an existing file', async () => {
     writeFileSync(file, 'mine')
     expect((await protime(['init'], () => piped(answers()))).exitCode).toBe(2)
     expect(readFileSync(file, 'utf8')).toBe('mine')

@@ -56,7 +56,7 @@ describe('a stream that starts over', () => {
   })
 
   it.each(['jobs', 'job_categories'])(
-    'forgets a row of %s that was on a page that broke, and is gone when the page is requested again',
+    'forgets a row of %s on an interrupted page that is missing when the page is requested again',
     async (stream) => {
       const collection = stream.replaceAll('_', '-')
       const { emulator, sync } = await start([stream], { people: 0, pageSize: 10 })
@@ -93,7 +93,7 @@ describe('a Delete', () => {
 
 describe('a row that moves across the border of the delta', () => {
   it.each(['delete', 'update', 'nothing'] as const)(
-    'into the history stays one row, where the service says %s of it',
+    'into the old days remains one row if the service reports %s',
     async (leavingRow) => {
       const { emulator, sync, settings } = await start(['clockings'], { people: 0, leavingRow })
       Object.assign(settings, { start_date: '2024-01-01', history_refresh_days: 1 })

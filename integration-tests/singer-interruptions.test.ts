@@ -70,7 +70,7 @@ describe('a run that is killed', () => {
     ['gone', 7],
     ['gone', 12],
   ] as const)(
-    'after any line continues from its last STATE, where a used delta link %s, with changes %i',
+    'after any line continues from its last STATE if a used delta link %s, with changes %i',
     async (usedDeltaLink, seed) => {
       const config = await start({ usedDeltaLink })
       const runner = createRunner()

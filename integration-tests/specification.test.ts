@@ -204,7 +204,7 @@ describe('a refusal of the service', () => {
 
   // spec: Errors: 400 external reference management
   it.each([400, 404])(
-    'of the references of one collection (%d) leaves those of the others',
+    'for the references of one collection (%d) does not affect the others',
     async (status) => {
       emulator.fail('/external-references/circles', status)
       const { errors, records } = await read(['external_references'])

@@ -99,7 +99,7 @@ describe('rows that vanished', () => {
     ['a part of a record', '{"id":1,"na'],
     ['nothing', ''],
   ])(
-    'are listed once more where a single record is %s: it is not asked for again',
+    'are listed again if a single record is %s: it is not requested again',
     async (_what, body) => {
       const { emulator, sync } = await startWith('job_categories', 12)
       await sync()
@@ -150,7 +150,7 @@ describe('rows that vanished', () => {
     ['no row at all', 4, 'empty'],
     ['half of many rows', 240, 'short'],
   ] as const)(
-    'beyond future_days are asked for after the list, where the first phase showed %s',
+    'beyond future_days are requested after the list if the first phase had %s',
     async (_what, rows, kind) => {
       const { emulator, settings, sync } = await startWith('absences', rows)
       settings['future_days'] = 30
@@ -224,7 +224,7 @@ describe('rows that vanished', () => {
 
 describe('the first load of a delta whose pages are offsets', () => {
   it.each(['delete', 'update'] as const)(
-    'lists once what a row that leaves moved away, and writes no row twice (%s)',
+    'lists rows once that a removed row moved to earlier pages, and writes no row twice (%s)',
     async (leavingRow) => {
       const { emulator, settings, sync } = await startWith('clockings', 12, {
         paging: 'offset',

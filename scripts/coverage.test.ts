@@ -23,7 +23,7 @@ describe('the coverage of the specification', () => {
 describe('a tag', () => {
   const tag = (id: string) => `// spec: ${id}`
 
-  it('is about the test that follows, whose title has those of the blocks around it', () => {
+  it('belongs to the next test, whose title includes those of the blocks around it', () => {
     const text = `describe('a', () => {
   ${tag('X 1')}
   ${tag('X 2')}

@@ -24,7 +24,7 @@ const { models } = parse(dbtFiles().get(`${STAGING}/staging.yml`) ?? '') as {
 const clockings = models.find(({ name }) => name === 'stg_protime__clockings')
 
 describe('the staging layer of the dbt package', () => {
-  it('is as the schemas make it (npm run docs makes it), with no model beside', () => {
+  it('is generated from the schemas (npm run docs), without further models', () => {
     const files = [...dbtFiles()]
     expect(files.map(([path]) => [path, readFileSync(path, 'utf8')])).toEqual(files)
     const staging = readdirSync(STAGING).map((name) => `${STAGING}/${name}`)
@@ -39,7 +39,7 @@ describe('the staging layer of the dbt package', () => {
     expect(columns.filter(({ description }) => !description?.endsWith('.'))).toEqual([])
   })
 
-  it('makes one column of two spellings of a field', () => {
+  it('has one column for two spellings of a field', () => {
     const people = dbtFiles().get(`${STAGING}/stg_protime__people.sql`)
     expect(people).toContain("['country_iso_code', 'text', 'countryISOCode|countryIsoCode']")
   })
@@ -63,7 +63,7 @@ describe('the staging layer of the dbt package', () => {
     }
   })
 
-  it('says of a column what it tells of a person, and which id it has', () => {
+  it('says how much a column reveals of a person, and which id it has', () => {
     const person = clockings?.columns.find(({ name }) => name === 'person_id')
     expect(person?.config?.meta).toEqual({ privacy: 'personal', joins: 'stg_protime__people.id' })
   })

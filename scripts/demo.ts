@@ -127,7 +127,7 @@ const say = (line: string) => void process.stdout.write(`${line}\n`)
 async function story(signal: AbortSignal): Promise<readonly string[]> {
   await removeLeftovers(outputFolder, (names) =>
     say(
-      `Removing from ${basename(outputFolder)}/ what an earlier demo has left: ${names.join(', ')}.`,
+      `Removing from ${basename(outputFolder)}/ the remains of an earlier demo: ${names.join(', ')}.`,
     ),
   )
   const service = await startService(SIZE, signal)

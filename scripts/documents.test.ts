@@ -71,7 +71,7 @@ function table(mark: string): string[][] {
 const quoted = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, inner = '']) => inner)
 
 describe('docs/security.md', () => {
-  it('names for each promise a test that there is', () => {
+  it('names an existing test for each promise', () => {
     const promises = table('promises')
     expect(promises.length).toBeGreaterThan(20)
     const missing = promises.filter(([, file, title]) => {

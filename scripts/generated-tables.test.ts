@@ -11,7 +11,7 @@ import {
 import { RECORD_TYPES, recordTypes } from './record-types.ts'
 
 describe('the documents', () => {
-  it.each(DOCUMENTS)('%s has the tables that the code gives (npm run docs makes them)', (file) => {
+  it.each(DOCUMENTS)('%s has the generated tables (npm run docs)', (file) => {
     const text = readFileSync(file, 'utf8')
     expect(text).toContain('<!-- generated: ')
     expect(withTables(text)).toBe(text)

@@ -18,7 +18,7 @@ import { pluginSettings, type Specification } from './listings.ts'
 const guide = readFileSync(INSTALL_GUIDE, 'utf8')
 
 describe('docs/install.md', () => {
-  it('names a place for each block, where it is run', () => {
+  it('names a place for each block in which it is run', () => {
     const places = new Set(installBlocks().map(({ place }) => place))
     expect([...places].toSorted()).toEqual(Object.keys(PLACES).toSorted())
   })

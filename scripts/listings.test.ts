@@ -33,7 +33,7 @@ describe.each([
 ] as const)('the definition of %s for the hub of Meltano', (plugin, given) => {
   const definition = hubDefinition(plugin, given, name)
 
-  it('is what the specification and the program give (npm run docs makes it)', () => {
+  it('is generated from the specification and the program (npm run docs)', () => {
     expect(readFileSync(hubFile(plugin), 'utf8')).toBe(definition)
   })
 
@@ -125,7 +125,7 @@ describe.each([
     expect(allowed).toContain(new URL(authUrl).host)
   })
 
-  it('names an icon that is there, and documents that are', () => {
+  it('names an icon and documents that exist', () => {
     expect(readFileSync(data.icon, 'utf8')).toContain('<svg xmlns="http://www.w3.org/2000/svg"')
     const [, path = ''] = data.documentationUrl.split('/blob/main/')
     expect(existsSync(path)).toBe(true)
@@ -149,14 +149,11 @@ describe('meltano.yml', () => {
   it.each([
     ['tap-protime', spec],
     ['target-protime', destinationSpec()],
-  ])(
-    'has the settings of %s as its specification gives them (npm run docs makes them)',
-    (plugin, given) => {
-      expect(withSettings(meltano, plugin, given)).toBe(meltano)
-    },
-  )
+  ])('has the settings of %s from its specification (npm run docs)', (plugin, given) => {
+    expect(withSettings(meltano, plugin, given)).toBe(meltano)
+  })
 
-  it('names the capabilities that the programs tell of themselves', () => {
+  it('names the capabilities that the programs report', () => {
     const { extractors, loaders } = parse(meltano).plugins
     expect(extractors[0].capabilities.toSorted()).toEqual([...TAP_CAPABILITIES].toSorted())
     expect(loaders[0].capabilities.toSorted()).toEqual([...TARGET_CAPABILITIES].toSorted())
@@ -195,7 +192,7 @@ describe('the settings of a plugin', () => {
     ])
   })
 
-  it('are choices where the specification has an enumeration', () => {
+  it('are choices if the specification has an enumeration', () => {
     const { settings } = settingsOf({
       mode: { type: 'string', title: 'Mode', enum: ['keep', 'leave_out'], default: 'keep' },
     })

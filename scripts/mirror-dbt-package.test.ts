@@ -45,7 +45,7 @@ it('the mirror has a commit and a tag per release, with the files of the archive
   expect(run('git', '-C', mirror, 'show', 'main:dbt_project.yml')).toBe('version: 1.1.0')
 })
 
-it('a release that the mirror has is left as it is', () => {
+it('a release that the mirror already has is not changed', () => {
   release('v1.0.0', { 'dbt_project.yml': 'version: 1.0.0' })
   expect(release('v1.0.0', { 'dbt_project.yml': 'another' })).toBe('The mirror has v1.0.0.\n')
   expect(run('git', '-C', mirror, 'show', 'v1.0.0:dbt_project.yml')).toBe('version: 1.0.0')

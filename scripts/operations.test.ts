@@ -62,7 +62,7 @@ describe('the runbook', () => {
     },
   )
 
-  it('knows no message that nothing says', () => {
+  it('has no row for a message that is never printed', () => {
     const ids = [...SECTIONS.flatMap(([, ids]) => [...ids]), ...OTHER_FAILURES]
     const isUsed = (id: string) => sources.some((source) => source.includes(`'${id}'`))
     expect(ids.filter((id) => !isUsed(id))).toEqual([])
@@ -90,7 +90,7 @@ describe('the metrics', () => {
   })
 })
 
-it('every example of what a sync shows is what a test has seen', () => {
+it('every example output of a sync is checked by a test', () => {
   const tests = [
     ...filesOf('src/protocol/progress', /\.test\.ts$/),
     'integration-tests/progress.test.ts',

@@ -62,6 +62,6 @@ it('the wheel says of itself what package.json says', () => {
   expect(repository.url).toContain(/Repository = "(.+)"/.exec(wheel)?.[1])
 })
 
-it('NOTICE names what is shipped (npm run docs makes it)', () => {
+it('NOTICE names all shipped packages (npm run docs)', () => {
   expect(readFileSync('NOTICE', 'utf8')).toBe(notice())
 })

@@ -42,7 +42,7 @@ describe('a lockfile', () => {
     })
   })
 
-  it('stays as it is where the registry does not know the package', async () => {
+  it('is not changed if the registry does not have the package', async () => {
     const lock = readFileSync('package-lock.json', 'utf8')
     expect(await withIntegrities(lock, async () => undefined)).toBe(lock)
   })
@@ -62,7 +62,7 @@ describe('npm', () => {
     registry.close()
   })
 
-  it('tells the integrity of exactly one version', async () => {
+  it('returns the integrity of exactly one version', async () => {
     await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve))
     const { port } = registry.address() as AddressInfo
     vi.stubEnv('npm_config_registry', `http://127.0.0.1:${port}`)
@@ -93,13 +93,13 @@ FROM a/b@${DIGEST}
     expect(pinned).toContain('COPY node:24 /')
   })
 
-  it('gets nothing that is no digest', async () => {
+  it('gets only digests', async () => {
     await expect(withDigests(FILE, async () => 'latest')).rejects.toThrow('latest is no digest')
   })
 })
 
 describe('this project', () => {
-  it('verifies every package but native code of other platforms, which a release refuses until npm run pin', () => {
+  it('verifies every package except native code of other platforms, which a release refuses until npm run pin', () => {
     const lock = readFileSync('package-lock.json', 'utf8')
     const ids = unverifiedPackages(lock).map(({ id }) => id)
     expect(ids.filter((id) => !AWAITED.includes(id))).toEqual([])

@@ -10,7 +10,7 @@ import {
   releasesOf,
 } from './release.ts'
 
-it('what is not released yet is no version', () => {
+it('unreleased changes are not a version', () => {
   expect(releasesOf('# Changelog\n\n## Unreleased\n\nA point.\n')).toEqual([])
 })
 
@@ -43,12 +43,12 @@ const good: Candidate = {
   unpinned: [],
 }
 
-it('a version that the changelog tells of can be released, also where its tag was set already', () => {
+it('a version in the changelog can be released, even if its tag already exists', () => {
   expect(releaseFaults(good)).toEqual([])
   expect(releaseFaults({ ...good, tagged: 'aaaa' })).toEqual([])
 })
 
-it('nothing is released that the changelog does not tell of', () => {
+it('nothing is released that is missing from the changelog', () => {
   expect(releaseFaults({ ...good, version: '1.2.0' })).toEqual([
     'package.json has version 1.2.0, CHANGELOG.md begins with 1.1.0: write what is new.',
   ])

@@ -26,7 +26,7 @@ describe.each(workflows)('$name', ({ text }) => {
     expect(Object.values(given).filter((access) => access !== 'read')).toEqual([])
   })
 
-  it('runs scripts that there are', () => {
+  it('runs existing scripts', () => {
     const run = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script)
     expect(run.filter((script) => scripts[script ?? ''] === undefined)).toEqual([])
   })
@@ -34,7 +34,7 @@ describe.each(workflows)('$name', ({ text }) => {
 
 const textOf = (wanted: string) => workflows.find(({ name }) => name === wanted)?.text ?? ''
 
-describe('what is released', () => {
+describe('a release', () => {
   const { jobs } = parse(textOf('release.yml'))
 
   it('was searched for known vulnerabilities before, and the published images are every week', () => {

@@ -50,7 +50,7 @@ describe.each([
   ['tenant.yaml', 'FailJob'],
   ['all-tenants.yaml', 'FailIndex'],
 ])('%s', (file, action) => {
-  it('does not try again what only a person can mend', () => {
+  it('does not retry failures that only a person can solve', () => {
     const [rule] = cronJob(file).spec.jobTemplate.spec.podFailurePolicy.rules
     expect(rule).toEqual({
       action,
@@ -94,7 +94,7 @@ describe('an index of all-tenants.yaml', () => {
     expect(called(1)).toBe(`sync --config ${config} --warehouse /warehouses/umbrella.duckdb`)
   })
 
-  it('does nothing where there is no tenant', () => {
+  it('does nothing if there is no tenant', () => {
     expect(called(2)).toBe('')
   })
 })
@@ -131,7 +131,7 @@ describe('network-policy.yaml', () => {
     }
   })
 
-  it.each(['8.8.8.8', '2606:4700::1111'])('lets them reach %s by 443 alone', (address) => {
+  it.each(['8.8.8.8', '2606:4700::1111'])('lets them reach %s only on port 443', (address) => {
     for (const { spec } of policies) expect(portsTo(address, spec.egress)).toEqual([443])
   })
 
@@ -215,7 +215,7 @@ describe('webhooks.yaml', () => {
   command.parse([...container.args], { from: 'user' })
   const settings = parseServeWords(command.opts<ServeWords>(), environment)
 
-  it('starts a server with options that it takes, where the Service and the Ingress look for it', () => {
+  it('starts a server with valid options, where the Service and the Ingress expect it', () => {
     expect(container.command).toEqual(['protime', 'webhooks', 'serve'])
     expect([settings.host, settings.port]).toEqual(['0.0.0.0', container.ports[0].containerPort])
     const [{ host, http }] = manifest('Ingress').rules

@@ -33,7 +33,7 @@ it('inserts, changes and deletes', async () => {
   ])
 })
 
-it('shows the live truth without softly deleted records', async () => {
+it('shows the existing records without soft-deleted ones', async () => {
   const id = emulator.all('clockings')[0]?.['id']
   await post('/soft-delete', { collection: 'clockings', id })
   const [live, stored] = [await show('/all/clockings'), await show('/stored/clockings')]

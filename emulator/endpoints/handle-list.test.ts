@@ -105,7 +105,7 @@ describe.each(['/people', '/people?delta'])('while %s is read page by page', (pa
     expect((await idsOf('offset')).map(({ id }) => id)).toEqual([1, 2, 3, 5, 6, 7, 8])
   })
 
-  it('from a snapshot, every page is as it was at the first one', async () => {
+  it('from a snapshot, every page is as at the time of the first one', async () => {
     const items = await idsOf('snapshot')
     expect([items.map(({ id }) => id), items[4]?.firstName === 'Ann']).toEqual([
       [1, 2, 3, 4, 5, 6, 7],

@@ -65,7 +65,7 @@ describe('a reference', () => {
   })
 
   // spec: External reference management: DELETE
-  it('that is deleted is gone, and its value is free', async () => {
+  it('that is deleted no longer exists, and its value is free', async () => {
     await put('people', 'hr', 'A1', '2')
     const { status, body } = await drop('people', 'hr', 'A1')
     const after = [await client.get(at('people', 'hr', 'A1')), await put('people', 'hr', 'A1', '3')]

@@ -18,7 +18,7 @@ const statuses = async (...paths: string[]) => {
 }
 
 describe('a failure', () => {
-  it('happens as often as told, after as many requests as told', async () => {
+  it('happens the given number of times, after the given number of requests', async () => {
     emulator.fail('/people', 503, { times: 2, skip: 1 })
     expect(await statuses('/people', '/people', '/people', '/people')).toEqual([200, 503, 503, 200])
   })
@@ -65,7 +65,7 @@ describe('a fault', () => {
     },
   )
 
-  it('truncate sends as many bytes as told', async () => {
+  it('truncate sends the given number of bytes', async () => {
     emulator.fault('/people', 'truncate', { afterBytes: 12 })
     const url = `${emulator.url}/connector/protimeapi/api/v1/people`
     const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }

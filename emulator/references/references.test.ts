@@ -104,7 +104,7 @@ describe('in the documentation', () => {
       })
     })
 
-    it('are gone when they are removed', async () => {
+    it('no longer exist after they are removed', async () => {
       emulator.setReference('jobs', 'erp', 'x', 3)
       emulator.removeReference('jobs', 'erp', 'x')
       expect(await client.get('/external-references/jobs/erp/x')).toMatchObject({ status: 404 })

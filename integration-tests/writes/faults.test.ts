@@ -47,7 +47,7 @@ describe('a run', () => {
   })
 
   it.each([302, 307, 308, 400, 401, 403, 409, 413, 418, 422, 501])(
-    'makes one work location of two records that ask for it, where it is made before an answer %d',
+    'creates one work location for two records, if it is created despite the answer %d',
     async (status) => {
       tenant = await openTenant()
       const headers = { location: '/connector/protimeapi/api/v1/work-locations' }

@@ -95,7 +95,7 @@ describe('job categories', () => {
   })
 
   it.each(['precondition-failed', 'conflict'] as const)(
-    'that somebody else changed in between are merged once more (%s)',
+    'that were changed in between are merged again (%s)',
     async (staleEtag) => {
       tenant = await openTenant({ etags: true, staleEtag })
       let isChanged = false

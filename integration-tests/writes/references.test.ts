@@ -32,7 +32,7 @@ describe('references', () => {
     ['replaces', []],
     ['conflict', ['DELETE old', 'PUT new']],
   ] as const)(
-    'are linked anew by DELETE and PUT after a PUT is refused, where a second value %s',
+    'are relinked by DELETE and PUT after a PUT is refused, if a second value %s',
     async (secondValue, atConflict) => {
       tenant = await openTenant({ secondValue })
       tenant.emulator.setReference('people', 'hr', 'moved', 1)
@@ -55,7 +55,7 @@ describe('references', () => {
   )
 
   it.each(SECOND_VALUES)(
-    'stay as they are with relink off where a second value %s',
+    'are not changed with relink off if a second value %s',
     async (secondValue) => {
       tenant = await openTenant({ secondValue })
       tenant.emulator.setReference('people', 'hr', 'taken', 1)
@@ -92,7 +92,7 @@ describe('references', () => {
     ['taken', true, 'written', { a1: '2' }],
     ['left', false, 'rejected', { A1: '1' }],
   ] as const)(
-    'that differ in case alone are one to some services: the other spelling is %s with relink %s',
+    'that differ only in case are equal for some services: the other spelling is %s with relink %s',
     async (_, relink, outcome, links) => {
       tenant = await openTenant({ referenceCase: 'insensitive' })
       tenant.emulator.setReference('people', 'hr', 'A1', 1)
@@ -105,7 +105,7 @@ describe('references', () => {
     { referenceCase: 'insensitive' },
     { referenceCase: 'insensitive', writtenText: 'lower-case' },
   ] as const)(
-    'of two records that are one value to the service the first one counts, each night anew (%j)',
+    'of two records with the same value for the service the first one counts, each night again (%j)',
     async (options) => {
       tenant = await openTenant(options)
       const records = [hr('A1', 1), hr('a1', 2), hr('B2', 3)]

@@ -10,8 +10,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(join(folder, '..'), { recursive: true }))
 
-describe('what an earlier demo has left', () => {
-  it('is told of before it is removed', async () => {
+describe('the remains of an earlier demo', () => {
+  it('is reported before it is removed', async () => {
     mkdirSync(join(folder, 'warehouse.duckdb.sync'), { recursive: true })
     writeFileSync(join(folder, 'warehouse.duckdb'), '')
     const told: string[][] = []
@@ -51,6 +51,6 @@ it('aligns numbers to the right and texts to the left', () => {
   ])
 })
 
-it('shows the head of an answer without rows', () => {
+it('shows the header of a result without rows', () => {
   expect(table(['a', 'bc'], [])).toBe('a  bc\n-  --')
 })

@@ -50,7 +50,7 @@ describe('all references of the service', () => {
     expect(nock.pendingMocks()).toEqual([])
   })
 
-  it('are not passed over when a list is refused', async () => {
+  it('are not skipped if a list is refused', async () => {
     emptyLists('people')
     nock(ORIGIN).get(`${PATH}/people`).reply(403, 'no permission')
     await expect(allReferences(config)).rejects.toThrow(
@@ -73,7 +73,7 @@ describe('a reference', () => {
     expect(nock.pendingMocks()).toEqual([])
   })
 
-  it('that is refused is not passed over', async () => {
+  it('that is refused is not skipped', async () => {
     nock(ORIGIN).put(path).reply(400, 'is linked')
     await expect(createReferenceWriter(config).put(reference, 7)).rejects.toThrow('is linked')
   })

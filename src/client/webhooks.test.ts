@@ -64,7 +64,7 @@ describe('a webhook', () => {
     [403, 'has one of another URL', { destinationUrl: 'https://x' }],
     [403, 'has the URL for another collection', { collectionName: 'clockings' }],
   ])(
-    'is asked for once more with a wider token after a %d, when the list %s',
+    'is requested again with a wider token after a %d, if the list %s',
     async (status, _, other) => {
       const { client, asked, requests } = await openServiceClient(
         (response, { method }, index) => {

@@ -97,14 +97,11 @@ describe('a transient failure', () => {
 })
 
 describe('a permanent refusal', () => {
-  it.each([400, 403, 404, 405, 409, 410, 414, 501])(
-    'such as %d is not tried again',
-    async (status) => {
-      const { client, calls } = await openClient({ api: (response) => reply(response, status) })
-      const failure = await failureOf(client.get(PEOPLE))
-      expect([failure, calls.length]).toEqual([expect.objectContaining({ status }), 1])
-    },
-  )
+  it.each([400, 403, 404, 405, 409, 410, 414, 501])('such as %d is not retried', async (status) => {
+    const { client, calls } = await openClient({ api: (response) => reply(response, status) })
+    const failure = await failureOf(client.get(PEOPLE))
+    expect([failure, calls.length]).toEqual([expect.objectContaining({ status }), 1])
+  })
 
   it.each([
     ['a connection that broke', (index: number) => (index === 0 ? undefined : 410)],
@@ -248,7 +245,7 @@ describe('a request that writes', () => {
 })
 
 describe('the personal part of a request', () => {
-  it('is not in the message of a refusal, even where the service repeats it', async () => {
+  it('is not in the message of a refusal, even if the service repeats it', async () => {
     const { send } = await open({
       api: (response) =>
         reply(response, 400, {

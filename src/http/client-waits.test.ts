@@ -245,7 +245,7 @@ describe('a request that waits', () => {
   })
 })
 
-describe('a link that is gone at the second attempt', () => {
+describe('a link that no longer exists at the second attempt', () => {
   it.each([
     [true, 'a connection that broke', reset],
     [true, 'a gateway that lost the answer', [504]],

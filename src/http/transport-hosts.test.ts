@@ -88,7 +88,7 @@ async function plainServer(): Promise<number> {
 }
 
 describe('a proxy', () => {
-  it.each(['HTTP_PROXY', 'http_proxy'])('of %s is asked for a tunnel', async (name) => {
+  it.each(['HTTP_PROXY', 'http_proxy'])('of %s gets a request for a tunnel', async (name) => {
     const proxy = await startProxy(await plainServer())
     environment({ [name]: proxy.url })
     const text = await textOf(await get('http://acme.protime.test'))
@@ -96,7 +96,7 @@ describe('a proxy', () => {
   })
 
   it.each(['HTTPS_PROXY', 'https_proxy'])(
-    'of %s is asked for a tunnel, TLS goes through it',
+    'of %s gets a request for a tunnel, which TLS goes through',
     async (name) => {
       const proxy = await startProxy(await listen(secureServer()))
       environment({ [name]: proxy.url })

@@ -61,15 +61,12 @@ describe('the page scanner', () => {
     ['{"id":1,"x":[{"y":1}]}', '{"id":1,"x":[{"y":1}]}'],
     ['{"id":1,"x":null}', '{"id":1,"x":null}'],
     ['{"id":1,"y":{"x":{}}}', '{"id":1,"y":{"x":{}}}'],
-  ])(
-    'makes an array of one of a lone object where its shape says array: %s',
-    async (sent, made) => {
-      const other = '{"id":2,"x":[]}'
-      const { records, lines } = await read(page(other, sent, other))
-      expect(records.map(({ text }) => text)).toEqual([other, made, other])
-      expect(lines.split('\n')[1]).toBe(`{"data":${made.slice(0, -1)},"tail":"live"}}`)
-    },
-  )
+  ])('wraps a single object in an array if its shape says array: %s', async (sent, made) => {
+    const other = '{"id":2,"x":[]}'
+    const { records, lines } = await read(page(other, sent, other))
+    expect(records.map(({ text }) => text)).toEqual([other, made, other])
+    expect(lines.split('\n')[1]).toBe(`{"data":${made.slice(0, -1)},"tail":"live"}}`)
+  })
 
   it('wraps it in an array in the data of a change, too', async () => {
     const { records } = await read(
@@ -240,7 +237,7 @@ describe('the page scanner', () => {
     expect(scanner.push(page('{"id":1}')).count).toBe(1)
   })
 
-  it('refuses a record above the limit, whole or in pieces', async () => {
+  it('refuses a record above the limit, in one piece or several', async () => {
     const scanner = createPageScanner(shape, { maxRecordBytes: 100 })
     const body = page('{"id":1}', `{"id":2,"x":"${'x'.repeat(100)}"}`)
     expect(() => observe(scanner, body)).toThrow(

@@ -254,7 +254,7 @@ describe.each(files)('the schema of %s', (name, schema) => {
     expect(used).toEqual([])
   })
 
-  it('tells destinations which time a date-time is', () => {
+  it('tells destinations whether a date-time has a time zone', () => {
     const untold = pathsWhere(
       schema,
       (node) =>

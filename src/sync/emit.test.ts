@@ -63,7 +63,7 @@ describe('the rows that count', () => {
       expect(left(create(), ['x', 'B'], ['y', 'A'], ['x', 'C'], ['x', 'A'])).toEqual([1, 2])
     })
 
-    it('the last one counts of equal versions, and where there is none', () => {
+    it('of equal versions, or without versions, the last one counts', () => {
       expect(left(create(), [2, 'A'], [1, 'A'], [2, 'A'])).toEqual([1, 2])
       expect(left(create(), [2], [1], [2])).toEqual([1, 2])
     })
