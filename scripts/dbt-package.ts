@@ -6,7 +6,7 @@ import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collections.ts'
 import { INVENTORY, keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
 import { columnsName } from '../src/sync/summed-rows.ts'
-import { parentOf } from './joins.ts'
+import { parentOf } from './schema-documents.ts'
 
 /** The types of columns, which dbt/macros/stage.sql casts to. */
 type ModelType = 'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'text' | 'json'

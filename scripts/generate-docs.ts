@@ -13,8 +13,8 @@ import {
   withFacts,
   withSettings,
 } from './listings.ts'
-import { RECORD_TYPES, recordTypes } from './record-types.ts'
 import { releasesOf } from './release.ts'
+import { RECORD_TYPES, recordTypes } from './schema-documents.ts'
 
 const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
 const { name, version, license } = readProjectJson('#package') as {

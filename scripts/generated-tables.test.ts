@@ -8,7 +8,7 @@ import {
   troubleshooting,
   withTables,
 } from './generated-tables.ts'
-import { RECORD_TYPES, recordTypes } from './record-types.ts'
+import { RECORD_TYPES, recordTypes } from './schema-documents.ts'
 
 describe('the documents', () => {
   it.each(DOCUMENTS)('%s has the generated tables (npm run docs)', (file) => {

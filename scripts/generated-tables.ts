@@ -17,8 +17,8 @@ import type { Stream } from '../src/streams/collections.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
 import { METRICS } from '../src/webhooks/serve/monitoring.ts'
 import { objects } from '../src/write/objects.ts'
-import { dataModel } from './joins.ts'
 import { releasesOf } from './release.ts'
+import { dataModel } from './schema-documents.ts'
 
 /** A table of Markdown; bars in the cells are escaped. */
 export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -35,7 +35,7 @@ export const fast: Engine = {
   async run({ executable, projectFolder, folder, python, step }) {
     for (const file of ['metadata.yaml', 'metadata-destination.yaml'])
       await step(`${file} is one`, () =>
-        python('connector_metadata.py', [join(projectFolder, file)]),
+        python('airbyte_models.py', ['metadata', join(projectFolder, file)]),
       )
     const { emulator, config } = await startTenant()
     try {
@@ -109,7 +109,7 @@ async function judgeDestination({ folder, projectFolder, python, step }: Tools) 
       await step(`every message of the destination's ${args[0]} is one`, async () => {
         const output = join(folder, `destination-${args[0]}.jsonl`)
         await save(join(projectFolder, 'bin/destination-protime'), args, output, rejected)
-        await python('protocol_models.py', [output])
+        await python('airbyte_models.py', ['messages', output])
       })
     }
   } finally {
@@ -138,7 +138,7 @@ export const protocolModels: Engine = {
         await step(`every message of ${args[0]} is one`, async () => {
           const output = join(folder, `${args[0]}.jsonl`)
           await save(executable, args, output)
-          await python('protocol_models.py', [output])
+          await python('airbyte_models.py', ['messages', output])
         })
       }
     } finally {

@@ -1,16 +1,70 @@
-"""Runs FAST against an executable and prints the outcomes of its tests as one line of JSON.
+"""Runs FAST against an executable, in the place where it expects a Python connector.
 
-Arguments: the executable, and the folder of its acceptance-test-config.yml.
+Prints the outcomes of its tests as one line of JSON. Arguments: the executable, and the folder of its
+acceptance-test-config.yml.
 """
 
 import contextlib
 import json
+import logging
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from airbyte_cdk.test import entrypoint_wrapper
+from airbyte_cdk.test.standard_tests.source_base import SourceTestSuiteBase
+
+# As a program, this file has pytest collect it once more, as the suite.
+if __name__ == "__main__":
+    os.environ["FAST_EXECUTABLE"], os.environ["FAST_ROOT"] = sys.argv[1:]
+
+EXECUTABLE = os.environ["FAST_EXECUTABLE"]
+ROOT = Path(os.environ["FAST_ROOT"])
+LIMIT_SECONDS = 300
+
+
+class Connector:
+    """What FAST takes for a connector; the executable does the work."""
+
+    def spec(self, logger: logging.Logger) -> Any:
+        raise NotImplementedError("the executable is asked instead")
+
+
+def run_command(
+    source: Connector,
+    args: list[str],
+    expecting_exception: bool | None = None,
+    *,
+    expected_outcome: Any = None,
+) -> entrypoint_wrapper.EntrypointOutput:
+    ended = subprocess.run(
+        [EXECUTABLE, *args], capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
+    )
+    return entrypoint_wrapper.EntrypointOutput(
+        messages=ended.stdout.splitlines(), command=[EXECUTABLE, *args], stderr=ended.stderr
+    )
+
+
+entrypoint_wrapper._run_command = run_command
+
+
+class TestSource(SourceTestSuiteBase):
+    """The suite for a source, told where the connector is."""
+
+    connector = Connector
+    connector_name = "source-protime"
+
+    @classmethod
+    def get_connector_root_dir(cls) -> Path:
+        return ROOT
+
+    @classmethod
+    def create_connector(cls, scenario: Any) -> Connector:
+        return Connector()
 
 
 class Outcomes:
@@ -34,14 +88,11 @@ class Outcomes:
         )
 
 
-def main(executable: str, root: str) -> int:
-    os.environ["FAST_EXECUTABLE"] = executable
-    os.environ["FAST_ROOT"] = root
+def main() -> int:
     outcomes = Outcomes()
-    suite = Path(__file__).with_name("fast_suite.py")
     arguments = [
-        str(suite),
-        f"--rootdir={root}",
+        __file__,
+        f"--rootdir={ROOT}",
         "-p", "airbyte_cdk.test.standard_tests.pytest_hooks",
         "-p", "no:cacheprovider",
         "-m", "not image_tests",
@@ -56,4 +107,4 @@ def main(executable: str, root: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

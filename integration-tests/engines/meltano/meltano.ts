@@ -166,8 +166,7 @@ export const meltano: Engine = {
   async run({ folder, projectFolder, wheel, step }) {
     const postgres = await step('PostgreSQL started', () => startPostgreSql(folder))
     if (postgres === undefined) return
-    const program = join(projectFolder, 'integration-tests/engines/meltano/duckdb_rows.py')
-    const targets = [jsonlTarget(), duckdbTarget(program), postgresTarget(postgres)]
+    const targets = [jsonlTarget(), duckdbTarget(), postgresTarget(postgres)]
     const project = createProject({
       folder: madeIn(folder),
       projectFolder,

@@ -22,11 +22,26 @@ export interface Target {
   printed?(queries: string): Promise<string>
 }
 
+/** A program of Python that prints each row of each table of the schema protime as a line of JSON, and each table once. */
+const DUCKDB_ROWS = `import sys
+
+import duckdb
+
+with duckdb.connect(sys.argv[1], read_only=True) as connection:
+    tables = connection.execute(
+        "select table_name from information_schema.tables where table_schema = 'protime'"
+    ).fetchall()
+    for (table,) in tables:
+        print(f'{{"table":"{table}","row":null}}')
+        for (row,) in connection.execute(f'select to_json(t) from protime."{table}" t').fetchall():
+            print(f'{{"table":"{table}","row":{row}}}')
+`
+
 /**
  * DuckDB, which the target's own environment has to read: the file is of a newer version than others
  * know.
  */
-export function duckdbTarget(program: string): Target {
+export function duckdbTarget(): Target {
   return {
     plugin: 'target-duckdb',
     activatesVersions: false,
@@ -36,7 +51,7 @@ export function duckdbTarget(program: string): Target {
       const interpreter = '.meltano/loaders/target-duckdb/venv/bin/python'
       const lines = await output({
         program: join(project.folder, interpreter),
-        args: [program, join(project.folder, 'meltano-output/warehouse.duckdb')],
+        args: ['-c', DUCKDB_ROWS, join(project.folder, 'meltano-output/warehouse.duckdb')],
         folder: project.folder,
       })
       const tables = new Map<string, Row[]>()
