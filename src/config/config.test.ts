@@ -210,11 +210,11 @@ const spec = readProjectJson('#spec') as {
 }
 const root = spec.connectionSpecification
 
-/** Names by which the platform's suites take a field for a secret (DOCS, CAT and FAST). */
+/** Names by which the platform's test suites recognize a secret (DOCS, CAT and FAST). */
 const SECRET_NAME =
   /^(client_token|access_token|api_token|token|secret|client_secret|password|key|service_account_info|service_account|tenant_id|certificate|jwt|credentials|app_id|appid|refresh_token)$|_(token|secret)$|(api|private|access|privacy)_key$/
 
-/** Keywords that the platform's form and its suites cannot read. */
+/** Keywords that the platform's form and its test suites do not support. */
 const FORBIDDEN = [
   ...['not', 'anyOf', 'allOf', 'if', 'then', 'else', '$ref', 'patternProperties', 'prefixItems'],
   ...['dependentSchemas', 'dependentRequired'],
@@ -245,7 +245,7 @@ const fields = objects.flatMap(([path, { properties = {} }]) =>
   ]),
 )
 
-/** Paths of the fields for which something is wrong. */
+/** The paths of the fields that break a rule. */
 function fieldsWhere(isWrong: (node: Node, name: string) => boolean): string[] {
   return fields.filter(([, name, node]) => isWrong(node, name)).map(([path]) => path)
 }

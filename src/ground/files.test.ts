@@ -45,7 +45,7 @@ function emptyFolder(): string {
   return path
 }
 
-/** Leaves the socket of a process that was killed, to which nobody can connect. */
+/** Leaves the socket of a killed process, which refuses connections. */
 async function leaveSocket(path: string): Promise<void> {
   const server = createServer().listen(`${path}.new`)
   await once(server, 'listening')

@@ -40,7 +40,7 @@ describe('a secret in a text', () => {
     const left = masked(secret, `it is ${text}, or so`)
     expect(left).toMatch(/^it is [\w+/]*\*{4}, or so$/)
     const told = /^it is ([\w+/]*)/.exec(left)?.[1] ?? ''
-    // What is left is about what stands before the secret.
+    // The remaining digit belongs to the text before the secret.
     expect(`${before}:`.startsWith(Buffer.from(told, 'base64').toString('latin1'))).toBe(true)
   })
 
@@ -105,7 +105,7 @@ it('accepts hundreds of secrets quickly, each once', () => {
   const secrets = Array.from({ length: 300 }, (_, i) => `${i}-${'key+/'.repeat(9)}`)
   const began = process.cpuUsage()
   for (const secret of [...secrets, ...secrets]) mask.add(secret)
-  // Working on all of them again for each one takes minutes.
+  // Compiling all patterns again for each secret would take minutes.
   expect(process.cpuUsage(began).user / 1000).toBeLessThan(10_000)
   expect(mask.text(`one ${secrets[299]}`)).toBe('one ****')
 })

@@ -54,7 +54,7 @@ it.each([
   expect(nearest(mistyped, NAMES)).toBe(name)
 })
 
-/** The text with the place marked. */
+/** The text with the position marked. */
 function marked(text: string): string {
   const at = jsonFault(text)
   return `${text.slice(0, at)}^${text.slice(at)}`

@@ -15,14 +15,14 @@ import type { Call, Reply } from './transport.ts'
 const PEOPLE = `${PREFIX}/people`
 const MINUTE = 60_000
 
-/** What the service says to a request: a status with headers, or nothing at all. */
+/** The answer of the service to a request: a status with headers, or none. */
 type Said = readonly [status: number, headers?: Readonly<Record<string, string>>] | Error
 
 interface Scene {
   readonly client: Client
   readonly time: VirtualTime
   readonly stop: AbortController
-  /** Milliseconds at which requests to the API were sent, by their path. */
+  /** The times in milliseconds at which requests to the API were sent, by path. */
   readonly sent: readonly (readonly [ms: number, path: string])[]
   /** Gets a link while time passes. */
   get(link?: string, options?: GetOptions): Promise<unknown>
@@ -136,7 +136,7 @@ describe('an outage that is longer than retry_minutes', () => {
   })
 
   it('is counted for each request separately', async () => {
-    // Half of the time the service takes nothing, for much longer than any request may wait.
+    // The service refuses everything half of the time, for much longer than any request may wait.
     const { get, time } = scene((ms) => (Math.floor(ms / MINUTE) % 2 ? [503] : [200]), {
       retryMinutes: 2,
     })

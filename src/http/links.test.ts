@@ -208,7 +208,7 @@ describe('the part of a URL that is logged', () => {
   })
 })
 
-/** How many links it takes to notice a chain that enters a circle after some links. */
+/** The number of links after which a chain is noticed that enters a cycle after some links. */
 function noticedAfter(before: number, length: number): number {
   const isCircle = createCircleCheck('0')
   for (let i = 1; ; i++) {

@@ -6,7 +6,7 @@ import { createVirtualTime, type VirtualTime } from './testing/virtual-time.ts'
 
 const { signal } = new AbortController()
 
-/** A service with a token bucket, as most rate limits are. */
+/** A service with a token bucket, like most rate limits. */
 interface Bucket {
   readonly perSecond: number
   readonly size: number
@@ -20,7 +20,7 @@ interface Load {
   readonly retryAfterMs?: number
 }
 
-/** Sends requests from workers as the client does, and counts what the service refuses. */
+/** Sends requests from workers as the client does, and counts the refused ones. */
 async function send(load: Load, limiter: RateLimiter, time: VirtualTime) {
   const takes = tokenBucket(load.bucket, time)
   let left = load.requests
@@ -115,7 +115,7 @@ async function admissions(
   return time.run(Promise.all(asks))
 }
 
-/** A limiter that was refused after it had measured 10 a second. */
+/** A limiter that was refused at a measured rate of 10 requests per second. */
 async function refusedLimiter(waitMs: number) {
   const time = createVirtualTime()
   const limiter = createRateLimiter(undefined, time)

@@ -163,7 +163,7 @@ const rows: (readonly [result: AttemptResult, situation: Partial<AttemptHistory>
   [{ status: 500 }, post, FAIL],
   [{ status: 408 }, post, FAIL],
   [{ status: 503 }, post, FAIL],
-  // It may have been done: only a 429 says that it was not.
+  // It may have been carried out: only a 429 says that it was not.
   [{ status: 503, retryAfterMs: 7000 }, post, FAIL],
   [{ status: 503, retryAfterMs: 7000 }, forToken, { do: 'wait', ms: 7000 }],
   [{ status: 429 }, post, WAIT],
@@ -207,7 +207,7 @@ it.each([
 const STATUSES = Array.from({ length: 500 }, (_, i) => 100 + i)
 const MINUTE = 60_000
 
-/** What becomes of a GET that is answered by a status each time: its steps, and how long it waited. */
+/** What happens to a GET that always gets the same status: its steps, and how long it waited. */
 function course(status: number, asked: { readonly retryAfterMs?: number } = {}) {
   const policy: RetryPolicy = { ...retryPolicyOf(10), random: () => 0.999 }
   const steps: Step['do'][] = []
@@ -229,7 +229,7 @@ function course(status: number, asked: { readonly retryAfterMs?: number } = {}) 
 
 const WAITS = { steps: ['wait', 'fail'], waitedMs: 10 * MINUTE, failure: 'transient' }
 
-/** What each phrase in the table of docs/service.md means, as checks. */
+/** The checks for each phrase in the table of docs/service.md. */
 const ROWS: Readonly<Record<string, (status: number) => void>> = {
   'config error': (status) =>
     expect(course(status)).toEqual({ steps: ['fail'], waitedMs: 0, failure: 'config' }),
@@ -264,7 +264,7 @@ const ROWS: Readonly<Record<string, (status: number) => void>> = {
   'retry, honour `Retry-After`': waitsToTheEnd,
 }
 
-/** Waits for all of retry_minutes, and no longer; a Retry-After is honoured if it ends within them. */
+/** Waits for the whole of retry_minutes, and no longer; a Retry-After is respected if it ends within them. */
 function waitsToTheEnd(status: number): void {
   expect(course(status)).toEqual(WAITS)
   expect(course(status, { retryAfterMs: 4 * MINUTE }).waitedMs).toBe(8 * MINUTE)

@@ -8,7 +8,7 @@ import { createTokens, hasScope, type Token } from './token.ts'
 const SECRET = 'top/s3cret+value'
 type Answer = (form: URLSearchParams, index: number) => string
 
-/** Tokens over an endpoint that answers by a function, on a clock that the test moves. */
+/** Tokens of an endpoint whose answers come from a function, with a clock that the test moves. */
 function tokensOver(answer: Answer, scopes?: readonly string[]) {
   const forms: URLSearchParams[] = []
   const time = { ms: 0 }

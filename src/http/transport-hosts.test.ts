@@ -179,7 +179,7 @@ describe('a proxy', () => {
     )
   })
 
-  // Such a proxy looks names up itself: it would be asked for hosts that may not be asked.
+  // This proxy looks up names itself, so it could be used to reach hosts that are not allowed.
   it.each(['socks5://127.0.0.1:1080', 'socks://127.0.0.1:1080', 'proxy:3128'])(
     'of another protocol than HTTP is refused: %s',
     (url) => {
@@ -271,7 +271,7 @@ describe('the hosts that requests may go to', () => {
     expect(isPublicOnly(env)).toBe(expected)
   })
 
-  /** A lookup that answers with these addresses, one list at a time, and counts. */
+  /** A lookup that returns these addresses, one list per call, and counts its calls. */
   function lookupOf(...answers: readonly string[][]) {
     let asked = 0
     const lookup = (_: string, __: object, callback: (...args: unknown[]) => void) => {

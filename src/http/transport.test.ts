@@ -141,7 +141,7 @@ describe('a body', () => {
     'is not given up while it is our reader who is slow (%s)',
     async (encoding) => {
       const bytes = randomBytes(8 * 1024 * 1024)
-      // Made before it is asked for: what takes long in this process is silence to the client.
+      // Created before the request: while this process is busy, the service is silent for the client.
       const sent = encoding === undefined ? bytes : gzipSync(bytes)
       const answer = await getFrom((_, response) => {
         if (encoding !== undefined) response.setHeader('content-encoding', encoding)
@@ -184,7 +184,7 @@ describe('a connection', () => {
     for (let i = 0; i < 10; i++) {
       await textOf(await transport.send({ url: origin, method: 'GET', headers: {}, signal }))
     }
-    // undici may open a second one while it cleans up after the first answer.
+    // undici may open a second connection while it cleans up after the first answer.
     expect(ports.size).toBeLessThan(3)
   })
 
@@ -248,7 +248,7 @@ describe('a connection that is never made, because the TLS handshake is not answ
 const MEBIBYTE = 1024 * 1024
 const LATER = Number.POSITIVE_INFINITY
 
-/** A body whose source has `parts` of a mebibyte, and sends one per turn while it is not paused. */
+/** A body whose source has `parts` of one mebibyte each, and sends one per turn unless it is paused. */
 function bodyOf(parts: number) {
   const told: string[] = []
   const source = { isPaused: false, sent: 0 }

@@ -14,20 +14,20 @@ import {
 } from './testing/observe.ts'
 
 const fast = createPageScanner(shape)
-/** Reads in pieces that are too small for a whole element, so never compares one with those before. */
+/** Scans in pieces that are too small for a whole element, so that elements are never compared with earlier ones. */
 const careful = createPageScanner(shape)
 const PIECE_BYTES = 7
 
 /**
- * So many bodies of a kind; the nightly run has a hundred times as many. Of planted faults in the scanner, each that
- * any number of them finds was found by the first 100.
+ * The number of bodies of each kind; the nightly run uses a hundred times as many. With faults planted in the
+ * scanner, the first 100 bodies found every fault that any number of bodies found.
  */
 const BODIES = Number(process.env['SCANNER_BODIES'] ?? 500)
 const BODIES_CUT_EVERYWHERE = 10
 
 /**
- * Fails unless a body is read as JSON.parse reads it, or refused as JSON.parse does, and with the same
- * words in whichever ways it is cut. Only what is no text is noticed at another place in other pieces.
+ * Fails unless the scanner accepts and refuses the same bodies as JSON.parse, with the same result and the same
+ * message however the body is cut. Only for invalid UTF-8 may the reported position depend on the cut.
  */
 function judge(body: Buffer, ways: readonly (readonly number[])[], scanner = fast): void {
   const truth = judgedByParse(body)
@@ -49,14 +49,14 @@ function piecesOf(body: Uint8Array): number[] {
   return Array.from({ length: Math.floor(body.length / PIECE_BYTES) }, (_, i) => i * PIECE_BYTES)
 }
 
-/** Fails unless what is told of a page in several forms is the same in all of them. */
+/** Fails unless the results for several forms of a page are equal. */
 function assertConsistent({ records, highest, lines }: ObservedPage, body: Buffer): void {
   const flat = body.toString().replace(/[\r\n]/g, ' ')
   let at = 0
   let allLines = ''
   for (const { text, key, keyText, kind } of records) {
     assert.equal(key, keyNumber(keyText))
-    // Nothing is rewritten but a lone object that becomes an array.
+    // Only a single object that becomes an array is rewritten.
     const found = flat.indexOf(text, at)
     if (found >= 0) at = found + text.length
     else assert.ok(Array.isArray(JSON.parse(text).x), text)
@@ -142,7 +142,7 @@ describe('scanning elements that look like those before', () => {
   it('reads what JSON.parse reads, wherever one of them differs', () => {
     for (let seed = 0; seed < BODIES; seed++) {
       const random = seeded(5_000_000 + seed)
-      // One that has met too many shapes does not look for them for a while.
+      // After too many shapes, the scanner does not look for shapes for a while.
       const scanner = createPageScanner(shape)
       for (const text of shapedBodies(random)) {
         const body = random(10) === 0 ? mutated(random, Buffer.from(text)) : Buffer.from(text)

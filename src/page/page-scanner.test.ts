@@ -265,7 +265,7 @@ describe('the page scanner', () => {
   })
 })
 
-/** A scanner, and how large the memory is that it scans in. */
+/** A scanner, and the size of its memory. */
 function watchedScanner() {
   let bytes = () => 0
   const module: ScanModule = {
@@ -340,7 +340,7 @@ describe('a text that is too long for a state or a warehouse', () => {
   it.each(tooLong)('is refused: %s is longer than 1 KB (%d bytes)', (what, most, record) => {
     const read = (n: number, cuts: readonly number[]) =>
       observe(createPageScanner(shape), page(good, good, record(n)), cuts)
-    // The same in pieces, and behind records of its shape.
+    // The same in pieces, and after records of its shape.
     for (const cuts of [[], [80], [80, 300, 900]]) {
       expect(read(most, cuts).end.count).toBe(3)
       expect(() => read(most + 1, cuts)).toThrow(TextTooLongError)

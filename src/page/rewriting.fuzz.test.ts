@@ -5,7 +5,7 @@ import { rewriteRecord } from '../records/record-rewriter.ts'
 import { createPageScanner } from './create-page-scanner.ts'
 import { type Random, seeded } from './testing/generated-body.ts'
 
-/** `RULE_SEEDS=5000 npx vitest run src/page/rewriting` takes as many sets of rules, and some minutes. */
+/** `RULE_SEEDS=5000 npx vitest run src/page/rewriting` tests as many sets of rules, which takes some minutes. */
 const SEEDS = Number(process.env['RULE_SEEDS'] ?? 60)
 const TIME = { timeout: 60_000 + 1000 * SEEDS }
 
@@ -25,7 +25,7 @@ function nameText(random: Random, name: string): string {
   return `"\\u${code}${JSON.stringify(name.slice(1)).slice(1)}`
 }
 
-/** Makes JSON texts that are mostly of one shape. */
+/** Creates JSON texts that mostly have the same shape. */
 type Maker = () => string
 
 function scalar(random: Random): Maker {
@@ -105,7 +105,7 @@ function rulesOf(random: Random, depth: number, fixed: readonly string[]): Objec
   const isFresh = random(4) === 0
   const others = draw()
   return {
-    // As rules for what no schema names: made anew whenever they are asked for.
+    // Like rules for fields without a schema, which are created at each call.
     ruleOf(name) {
       const rule = known.get(name) ?? others
       return isFresh && typeof rule === 'object' ? { ...rule } : rule
@@ -157,7 +157,7 @@ describe('scanning under rules', () => {
       const plain = createPageScanner(shape)
       const makers = Array.from({ length: 1 + random(4) }, () => record(random))
       for (let number = 0; number < 4; number++) {
-        // Of white space two rewritings leave less than one.
+        // Two rewrites leave less white space than one.
         const body = page(random, makers, selection === undefined)
         ruled.begin()
         plain.begin()

@@ -219,7 +219,7 @@ it('distinguishes a name from a value with the same text', () => {
 })
 
 it('is correct for more names than it caches, at any depth, and asks for the others again', () => {
-  /** Rules made anew for each name, which differ by the name that they are for. */
+  /** Rules that are created for each name, and differ by name. */
   const rulesIn = (around: string): ObjectRules => ({
     ruleOf(name) {
       if (name === 'pin' && around === 'y') return 'drop'

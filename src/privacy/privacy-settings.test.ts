@@ -38,7 +38,7 @@ it('includes the tenant in pseudonyms, unless they have to be equal across tenan
   const tenantOf = (more: object) =>
     (parsePrivacySettings({ ...LEAST, privacy_key: KEY, ...more }) as PrivacySettings).pseudonyms
       ?.tenant
-  // Addresses know no capitals: it is the same tenant.
+  // Addresses ignore case, so it is the same tenant.
   expect(tenantOf({})).toBe('acme')
   expect(tenantOf({ pseudonyms_across_tenants: true })).toBeUndefined()
 })

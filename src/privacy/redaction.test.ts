@@ -202,7 +202,7 @@ interface Left {
   readonly externalReferences?: Readonly<Record<string, unknown>>
 }
 
-/** What is left of a record of a stream, by its members; nothing of one that is left out. */
+/** The remaining members of a record of a stream; none if the record is left out. */
 function leftOf(name: string, record: object | string, privacy: PrivacySettings): Left {
   const { rules, rulesOf } = redactionOfStream(stream(name), privacy)
   const said = rulesOf?.(record as Record<'collection' | 'name', string>) ?? rules

@@ -15,7 +15,7 @@ import type { JsonSchema } from './stream-spec.ts'
 
 type Json = null | boolean | string | Digits | Json[] | { [name: string]: Json }
 
-/** A number by its text, because its digits are what counts. */
+/** A number as its text, because its digits count. */
 class Digits {
   readonly text: string
   constructor(text: string) {
@@ -88,7 +88,7 @@ function written(json: Json, space: string): string {
   return list(members, '{', '}')
 }
 
-/** The plain way: by the parsed value. */
+/** The simple implementation, which works on the parsed value. */
 function rewritten(json: Json, rule: MemberRule): Json {
   if (typeof rule === 'function') return 'replaced'
   if (rule === 'keep' || rule === 'drop') return json
@@ -107,7 +107,7 @@ it('has the same result as rewriting parsed records, but keeps the digits of eve
     fc.property(record, rules(3), fc.constantFrom('', ' ', '\n\t '), (json, drawn, space) => {
       const text = rewriteRecord(Buffer.from(written(json, space)), drawn)
       const expected = written(rewritten(json, drawn), '')
-      // Values that are copied whole keep their white space.
+      // Copied values keep their white space.
       expect(
         text.replaceAll(/"(?:[^"\\]|\\.)*"|\s+/g, (all) => (all.startsWith('"') ? all : '')),
       ).toBe(expected)

@@ -45,7 +45,7 @@ describe('the rows that count', () => {
     }
   }
 
-  /** What is written of a batch: the places of its records. */
+  /** The indexes of the records of a batch that are written. */
   function left(order: AnswerOrder, ...rows: readonly Row[]): number[] {
     const settled = batch(...rows)
     order.settle(settled)
@@ -90,7 +90,7 @@ describe('the rows that count', () => {
 })
 
 describe('the sums of the keys of a stream', () => {
-  /** The sums that SQL computes too, and the tests of that read. */
+  /** The sums that SQL computes, too, and that the tests for SQL read. */
   const VECTORS = JSON.parse(
     readFileSync(new URL('checksum-vectors.json', import.meta.url), 'utf8'),
   ) as {

@@ -70,7 +70,7 @@ describe('a set of ids', () => {
 
   it('takes less than 700,000 characters for 200,000 ids scattered over 2^32', () => {
     const set = createIdSet()
-    // Gaps without a pattern that a compressor would find, on average a 200,000th of the range.
+    // Gaps without a pattern that could be compressed, on average a 200,000th of the range.
     for (let i = 0, id = 0; i < 200_000; i++) {
       id += 1 + scattered(i, 42_900)
       set.add(id)

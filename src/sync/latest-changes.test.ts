@@ -9,7 +9,7 @@ interface Told {
   readonly op: number
 }
 
-/** A batch in which one record of each row counts, as the delta's order leaves it. */
+/** A batch in which one record per row counts, as after the order of the delta was applied. */
 function batch(records: readonly Told[]): RecordBatch {
   const isLast = ({ id }: Told, at: number) => !records.slice(at + 1).some((r) => r.id === id)
   return {

@@ -10,7 +10,7 @@ interface Item {
   readonly kind?: number
 }
 
-/** A batch as the scanner gives it, of the facts that the keys are taken from. */
+/** A batch like those of the scanner, with the parts that the keys use. */
 function batch(...items: readonly Item[]): RecordBatch {
   const versions = items.flatMap(({ version }) => (version === undefined ? [] : [version])).sort()
   return {
@@ -34,7 +34,7 @@ function liveKeys(
   return createLiveKeys(stored, { stream: 'people', ids })
 }
 
-/** What would be deleted. */
+/** The rows that would be deleted. */
 function deletes(keys: LiveKeys): unknown[] {
   return [...keys.gone()]
 }

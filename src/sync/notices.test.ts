@@ -43,7 +43,7 @@ describe('a warning', () => {
 })
 
 describe('the summary of a sync', () => {
-  /** Tasks that have emitted so many records and deletes. */
+  /** Tasks that have emitted these numbers of records and deletes. */
   function tasks(
     counts: Readonly<Record<string, readonly [records: number, deletes: number]>>,
     isTracked = true,

@@ -12,7 +12,7 @@ import { createPages, type PageEvent, type Pages } from './pages.ts'
 const LIST = `${PREFIX}/people`
 const { signal } = new AbortController()
 
-/** Reads a list to its end, and works on each event. */
+/** Reads a list to its end, and handles each event. */
 async function readAll(pages: Pages, work = async () => {}): Promise<PageEvent[]> {
   const events: PageEvent[] = []
   for await (const event of pages.read(LIST, 'list')) {
@@ -22,7 +22,7 @@ async function readAll(pages: Pages, work = async () => {}): Promise<PageEvent[]
   return events
 }
 
-/** Takes an empty body for an empty page, and any other for a damaged one. */
+/** Reads an empty body as an empty page, and any other one as a damaged one. */
 const reader: PageReader = {
   parse(body) {
     if (body.length > 0) throw new MalformedPageError('it is not JSON')
@@ -33,7 +33,7 @@ const reader: PageReader = {
 const DAMAGED = { whole: [Buffer.from('damaged')] }
 const EMPTY = { whole: [] }
 
-/** Pages over a client that answers as `get` says, in virtual time. */
+/** Pages of a client whose answers come from `get`, in virtual time. */
 function virtualPages(get: Client['get'], stop: AbortSignal = signal) {
   const time = createVirtualTime()
   const waits: string[] = []
@@ -118,7 +118,7 @@ describe('a stream that waits for the service', () => {
 })
 
 describe('a page that was requested ahead of a page that fails', () => {
-  /** Reads a damaged first page that ends with a next link, which is answered as `next` says. */
+  /** Reads a damaged first page that ends with a next link, whose answer comes from `next`. */
   async function failing(next: Parameters<typeof openClient>[0]['api']) {
     const page = `{"value":[nonsense],"nextLink":"${LIST}?page=2"}`
     const { client, calls } = await openClient({

@@ -135,7 +135,7 @@ describe('the first day that a delta may start on', () => {
   it.each([
     ['2026-11-20T03:00:00Z', '2025-01-01'],
     ['2026-12-31T09:59:59Z', '2025-01-01'],
-    // Somewhere it is the new year already, and the service may be there.
+    // In some time zone it is already the new year, and the service may be there.
     ['2026-12-31T10:00:00Z', '2026-01-01'],
     ['2027-01-01T00:00:00Z', '2026-01-01'],
   ])('is at %s not before %s', (now, earliest) => {

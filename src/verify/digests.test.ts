@@ -21,7 +21,7 @@ function digestOf(json: string, digest = new JsonDigest()): string {
   return `${digest.high} ${digest.low}`
 }
 
-/** The same value in another form: members turned round, more white space, every character escaped. */
+/** The same value in another form: members in reverse order, more white space, every character escaped. */
 function rewritten(value: unknown): string {
   if (typeof value === 'string')
     return `"${[...value.split('')].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`
@@ -33,7 +33,7 @@ function rewritten(value: unknown): string {
   return `{ ${members.reverse().join(' ,\n')} }`
 }
 
-/** Without what counts as nothing: members that are null. */
+/** Without members that are null, which count as missing. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value === 'number') return value + 0
@@ -123,7 +123,7 @@ const schema = {
 }
 const shape: RowShape = { schema, key: ['id'], version: 'changeVersion', dateField: 'date' }
 
-/** What a reader makes of a record. */
+/** The digest of a record. */
 function looseDigest(json: string) {
   const { row, read } = createLooseReader(shape)
   expect(read(Buffer.from(json), 0)).toBe(Buffer.byteLength(json))
@@ -293,7 +293,7 @@ describe('the key of a row', () => {
 it('rows that have been read are released after some thousand rows', async () => {
   const collect = createCollector()
   const read = new WeakRef(Array.from({ length: 1000 }, (_, i) => ({ i })))
-  // What a turn has seen lives until its end.
+  // Objects of a turn stay in memory until its end.
   await turn()
   collect(4096)
   collect(4096)

@@ -45,7 +45,7 @@ const shop: Connector<object> = {
   }),
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what is broken on purpose has no type
+// biome-ignore lint/suspicious/noExplicitAny: a value that is wrong on purpose has no type
 type Loose = any
 interface Lines {
   exitCode: number | null
@@ -75,7 +75,7 @@ async function offeredCatalog() {
   return (JSON.parse(stdout) as { catalog: { streams: object[] } }).catalog
 }
 
-/** What is found in a good recording after a change. */
+/** The faults of a correct recording after a change. */
 async function faultsAfter(
   command: SourceCommand,
   change: (lines: Lines) => void,
@@ -113,7 +113,7 @@ const without = (lines: Lines, isGone: (message: Loose) => boolean) => {
 const isStatus = (word: string) => (message: Loose) => message.trace?.stream_status?.status === word
 const states = (lines: Lines) => lines.messages.filter(({ type }) => type === 'STATE')
 
-/** What a connector may do wrong, and words of the rule that notices. */
+/** The mistakes of a connector, and a part of the fault that reports each. */
 const ofReads: [what: string, change: (lines: Lines) => void, words: string][] = [
   ['sends a message that is none', ({ messages }) => messages.push({ type: 'HELLO' }), '/type'],
   [

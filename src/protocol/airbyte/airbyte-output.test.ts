@@ -6,7 +6,7 @@ import { createAirbyteOutput, createAirbyteStates } from './airbyte-output.ts'
 const NOON = new Date('2026-03-01T12:00:00Z')
 const STAMP = { generation: 1, cursor: NOON.getTime() * 1000, now: NOON }
 
-/** Outputs of one sync, and what they wrote: a list of messages for each write. */
+/** The outputs of one sync, and what they wrote: an array of messages for each write. */
 function opened() {
   const writes: Message[][] = []
   const writer: LineWriter = {
@@ -135,7 +135,7 @@ describe('a STATE', () => {
     const [a, b, c] = [open('a'), open('b'), open('c')]
     for (const output of [a, b, c]) output.started(() => ({}))
     await a.records(batchOf(1), STAMP)
-    // What is held back is not known to a destination yet, and neither is its STATE.
+    // A destination does not have held records yet, and must not get their STATE.
     await b.records(batchOf(1), STAMP)
     await b.flush()
     await a.checkpoint()

@@ -20,7 +20,7 @@ const STREAMS: Readonly<Record<string, StreamStart>> = {
   job_categories: { kind: 'whole', how: 'whole list', expected: 40 },
 }
 
-/** A sync on a terminal, in the hands of a test. */
+/** A sync on a terminal that a test controls. */
 function started(columns: number, { starts = STREAMS, env = {}, rows = 24 } = {}) {
   const clock = createFakeClock()
   const terminal = createFakeTerminal(columns, rows)
@@ -62,7 +62,7 @@ function started(columns: number, { starts = STREAMS, env = {}, rows = 24 } = {}
   }
 }
 
-/** A sync that is 24 seconds old: one stream is complete, one is read, one waits for its turn. */
+/** A sync after 24 seconds: one stream is complete, one is being read, one is waiting. */
 function underWay(columns: number) {
   const sync = started(columns)
   sync.begin('people')
@@ -77,7 +77,7 @@ function underWay(columns: number) {
   return sync
 }
 
-/** The same one at its end. */
+/** The same sync at its end. */
 function over(columns: number) {
   const sync = underWay(columns)
   const error = new ConnectorError(
@@ -292,7 +292,7 @@ function textOf(sync: SyncProgress | undefined, before = '', error?: ConnectorEr
   })
 }
 
-/** The samples of a text, by the names of their metrics. */
+/** The samples of a metrics file, by the names of their metrics. */
 function samples(text: string): string[] {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 }

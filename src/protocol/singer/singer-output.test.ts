@@ -91,7 +91,7 @@ describe('a state writer', () => {
 
 type Marks = readonly (readonly [breadcrumb: readonly string[], metadata: object])[]
 
-/** Whether a field of a stream with these marks is chosen. */
+/** Whether a field of a stream with this metadata is selected. */
 function isChosen(breadcrumb: readonly string[], marks: Marks): boolean | undefined {
   const metadata = marks.map(([breadcrumb, metadata]) => ({ breadcrumb, metadata }))
   const [stream] = parseCatalog({ streams: [{ tap_stream_id: 'people', metadata }] })

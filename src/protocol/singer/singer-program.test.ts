@@ -213,7 +213,7 @@ describe('the log', () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
   })
 
-  /** A log and everything that it has said. */
+  /** A log and everything that it has written. */
   function logging(environment: Record<string, string> = {}, isColoured = false) {
     const mask = createMask()
     mask.add('hunter22')
