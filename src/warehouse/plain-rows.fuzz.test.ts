@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Random, seeded } from '../page/testing/generated-body.ts'
 import type { Column, ColumnType } from './column.ts'
 import { PlainRows } from './plain-rows.ts'
@@ -108,15 +108,37 @@ function rowsOf(columns: readonly Column[], lines: Buffer): unknown[] {
   const encoder = createRowEncoder(columns, ['id'])
   const told: unknown[] = []
   for (let at = 0; at < lines.length; ) {
-    const { rows, count, longest, end, added } = encoder.encode(lines, at, 12)
+    const { rows, count, longest, end, added } = encoder.encode(lines, at)
     // The first ones of lines that are not plain begin elsewhere.
     told.push({ rows: rows.toString('latin1'), count, longest, added, isEnd: end === lines.length })
     at = end
   }
-  return [...told, encoder.columns, encoder.misfits]
+  return [...told, encoder.columns, encoder.present, [...encoder.misfits]]
 }
 
 describe('the rows of plain records', () => {
+  it('lack columns until a record has a value for them', () => {
+    const columns = ['id', 'a', 'b', 'c'].map((name) => ({
+      property: name,
+      name,
+      type: 'BIGINT' as const,
+    }))
+    const lines = Buffer.from('{"id":1,"b":2}\n{"id":2,"a":null}\n{"id":3,"a":4}\n')
+    const encoder = createRowEncoder(columns, ['id'])
+    const parts: string[] = []
+    for (let at = 0; at < lines.length; ) {
+      const { rows, end } = encoder.encode(lines, at)
+      parts.push(rows.toString())
+      at = end
+    }
+    expect(parts.filter((part) => part !== '')).toEqual([
+      '0\x1f1\x1f2\n0\x1f2\x1f\x01\n',
+      '0\x1f3\x1f\x01\x1f4\n',
+    ])
+    expect(encoder.present.map(({ name }) => name)).toEqual(['id', 'b', 'a'])
+    expect(encoder.columns).toEqual(columns)
+  })
+
   it(
     'are byte for byte those of the same records with a space, which are read in the general way',
     TIME,
@@ -164,7 +186,7 @@ function taken(columns: readonly Column[], lines: readonly string[]): number {
   for (const { type, property } of columns) rows.addColumn(type, Buffer.from(property))
   let taken = 0
   for (const line of lines) {
-    rows.begin(Buffer.from(`{${line}`), 12)
+    rows.begin(Buffer.from(`{${line}`))
     rows.encode(0, (_rows, count) => {
       taken += count
     })

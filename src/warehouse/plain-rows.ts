@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-type Places = 'generationAt' | 'linesAt' | 'linesEnd' | 'rowsAt' | 'rowsEnd'
+type Places = 'linesAt' | 'linesEnd' | 'rowsAt' | 'rowsEnd'
 
 /** What `wasm/rows.ts` exports. Places are offsets in `memory`, which never grows. */
 interface RowExports extends Record<Places | 'count' | 'longest', { readonly value: number }> {
   readonly memory: { readonly buffer: ArrayBuffer }
   addColumn(type: number, nameLength: number): number
-  encode(at: number, end: number, generationLength: number): number
+  encode(at: number, end: number): number
 }
 
 // The part of the WebAssembly interface used here: neither ES2023 nor node's types describe it.
@@ -33,7 +33,6 @@ export class PlainRows {
   readonly #wasm: RowExports
   readonly #memory: Buffer
   #lines: Buffer = Buffer.alloc(0)
-  #generationLength = 0
   /** The lines from here to there are in the memory. */
   #from = 0
   #to = 0
@@ -51,9 +50,8 @@ export class PlainRows {
     if (at !== 0) name.copy(this.#memory, at)
   }
 
-  begin(lines: Buffer, generation: number): void {
+  begin(lines: Buffer): void {
     this.#lines = lines
-    this.#generationLength = this.#memory.write(String(generation), this.#wasm.generationAt.value)
     this.#to = 0
   }
 
@@ -63,7 +61,7 @@ export class PlainRows {
     for (let next = at; ; ) {
       if (next >= this.#to) this.#load(next)
       const offset = linesAt.value - this.#from
-      const end = this.#wasm.encode(next + offset, this.#to + offset, this.#generationLength)
+      const end = this.#wasm.encode(next + offset, this.#to + offset)
       if (count.value === 0) return next
       next = end - offset
       give(this.#memory.subarray(rowsAt.value, rowsEnd.value), count.value, longest.value)

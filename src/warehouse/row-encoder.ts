@@ -35,7 +35,6 @@ const SURROGATE = /\\u[dD][89a-fA-F][\da-fA-F]{2}/
 /** The rows of a file, of values in the bytes of records. Its memory is used again by `reset`. */
 class RowText {
   #from: Buffer = Buffer.alloc(0)
-  #generation: Buffer = Buffer.alloc(0)
   #to: Buffer = Buffer.alloc(0)
   #size = 0
   #rowStart = 0
@@ -43,9 +42,8 @@ class RowText {
   #longest = 0
   #imitatesRows = false
 
-  reset(from: Buffer, generation: number): void {
+  reset(from: Buffer): void {
     this.#from = from
-    this.#generation = Buffer.from(String(generation))
     this.#size = 0
     this.#count = 0
     this.#longest = 0
@@ -90,11 +88,7 @@ class RowText {
   }
 
   end(): void {
-    const generation = this.#generation
-    this.#reserve(generation.length + 2)
-    this.#to[this.#size++] = SEPARATOR
-    this.#to.set(generation, this.#size)
-    this.#size += generation.length
+    this.#reserve(1)
     this.#to[this.#size++] = ROW_END
     this.#count++
     this.#longest = Math.max(this.#longest, this.#size - this.#rowStart)
@@ -160,9 +154,10 @@ const MISFIT = -1
 /** What no name of a member is: a variant's values come by the member of its column. */
 const NO_NAME = Buffer.from('"')
 
-/** A file of rows that have the same columns. */
+/** A file of rows that have the same columns, and are of the same generation. */
 export interface RowFile {
   readonly path: string
+  readonly generation: number
   readonly columns: readonly Column[]
   readonly count: number
   /** The length of its longest row, in bytes. */
@@ -174,7 +169,7 @@ export interface RowFile {
   readonly imitatesRows: boolean
 }
 
-/** Rows up to where a column is added, or to the end. */
+/** Rows up to where they need one more column, or to the end. */
 export interface Encoded {
   /** Valid until the next call. */
   readonly rows: Buffer
@@ -185,21 +180,25 @@ export interface Encoded {
   readonly imitatesRows: boolean
   /** The start of the next line that is not encoded yet. */
   readonly end: number
-  /** The column that the next row needs and the table does not have. */
+  /** The column that the next row needs and those before do not have; it may be new to the table. */
   readonly added: Column | undefined
 }
 
 /**
- * Turns records, one JSON object per line with the parts of `LINE_PARTS`, into the rows of a file that
- * DuckDB reads without parsing JSON: the bytes of each value, by column. What a column does not hold
- * without loss is null there and goes into its variant; a member without a column gets one, and so does a
- * column without a variant that needs it.
+ * Turns records, one JSON object per line with the parts of `LINE_PARTS`, into the rows of a file that DuckDB reads
+ * without parsing JSON: the bytes of each value, by column. Rows have the columns that a record so far had a value for:
+ * records lack many members of their schema, and a null costs DuckDB half as much as a value. What a column does not
+ * hold without loss is null there and goes into its variant; a member without a column gets one, and so does a column
+ * without a variant that needs it.
  */
 export interface RowEncoder {
+  /** Those of the table. */
   readonly columns: readonly Column[]
-  /** How many values did not fit each column. */
-  readonly misfits: readonly number[]
-  encode(lines: Buffer, from: number, generation: number): Encoded
+  /** Those of the next rows. */
+  readonly present: readonly Column[]
+  /** How many values did not fit a column. */
+  readonly misfits: ReadonlyMap<Column, number>
+  encode(lines: Buffer, from: number): Encoded
 }
 
 /** `others` are the names of columns in the table that are not ours, in lower case. */
@@ -209,6 +208,7 @@ export function createRowEncoder(
   others: Iterable<string> = [],
 ): RowEncoder {
   const columns = [...given]
+  const present: Column[] = []
   /** The place of each member's column, by the bytes of its name. */
   const places = new Map<string, number>()
   let starts = new Int32Array(0)
@@ -216,32 +216,32 @@ export function createRowEncoder(
   let isEscaped = new Uint8Array(0)
   /** The place of each column's variant; -1 without one. */
   const variants: number[] = []
-  const misfits: number[] = []
+  const misfits = new Map<Column, number>()
   let hasMisfit = false
   /** What the last call of `skipValue` met: a backslash within a text. */
   let hasEscape = false
   const text = new RowText()
   const plain = new PlainRows()
   const appendRows = text.append.bind(text)
-  columns.forEach(learn)
-  return { columns, misfits, encode }
+  return { columns, present, misfits, encode }
 
-  function learn(column: Column, index: number): void {
-    const base = columns.findIndex(({ name }) => name === column.variantOf)
+  function learn(column: Column): void {
+    if (!columns.includes(column)) columns.push(column)
+    const index = present.push(column) - 1
+    const base = present.findIndex(({ name }) => name === column.variantOf)
     variants.push(-1)
-    misfits.push(0)
     if (base >= 0) variants[base] = index
     const name = base < 0 ? Buffer.from(column.property) : NO_NAME
     plain.addColumn(column.type, name)
     if (base < 0) places.set(name.toString('latin1'), index)
-    starts = new Int32Array(columns.length)
-    ends = new Int32Array(columns.length)
-    isEscaped = new Uint8Array(columns.length)
+    starts = new Int32Array(present.length)
+    ends = new Int32Array(present.length)
+    isEscaped = new Uint8Array(present.length)
   }
 
-  function encode(lines: Buffer, from: number, generation: number): Encoded {
-    text.reset(lines, generation)
-    plain.begin(lines, generation)
+  function encode(lines: Buffer, from: number): Encoded {
+    text.reset(lines)
+    plain.begin(lines)
     let at = plain.encode(from, appendRows)
     let added: Column | undefined
     while (at < lines.length) {
@@ -256,11 +256,11 @@ export function createRowEncoder(
       const isGone = lines[behind] !== NEWLINE
       at = behind + (isGone ? LINE_PARTS.deleteSuffix.length : LINE_PARTS.suffix.length) - 1
       text.begin(isGone ? (hasContent() ? CONTENT : GONE) : PRESENT)
-      for (let index = 0; index < columns.length; index++) {
+      for (let index = 0; index < present.length; index++) {
         const start = starts[index] as number
         const end = ends[index] as number
         if (start === 0) text.null()
-        else if ((columns[index] as Column).type === 'JSON')
+        else if ((present[index] as Column).type === 'JSON')
           text.json(start, end, isEscaped[index] === 1)
         else if (lines[start] !== QUOTE) text.plain(start, end)
         else if (isEscaped[index] === 1) text.escaped(start, end)
@@ -269,7 +269,7 @@ export function createRowEncoder(
       text.end()
       at = plain.encode(at, appendRows)
     }
-    if (added !== undefined) learn(added, columns.push(added) - 1)
+    if (added !== undefined) learn(added)
     return { ...text.finish(), end: at, added }
   }
 
@@ -286,12 +286,12 @@ export function createRowEncoder(
       if (lines[valueStart] === LOWER_N) {
         if (index >= 0) put(index, 0, 0)
       } else if (index < 0) {
-        return newColumn(nameOf(lines, nameStart, nameEnd))
-      } else if (fits((columns[index] as Column).type, lines, valueStart, valueEnd)) {
+        return columnOf(nameOf(lines, nameStart, nameEnd))
+      } else if (fits((present[index] as Column).type, lines, valueStart, valueEnd)) {
         put(index, valueStart, valueEnd)
       } else {
         const variant = variants[index] as number
-        if (variant < 0) return variantOf(columns[index] as Column, takenNames(columns, others))
+        if (variant < 0) return variantFor(present[index] as Column)
         put(index, 0, MISFIT)
         put(variant, valueStart, valueEnd)
         hasMisfit = true
@@ -312,8 +312,8 @@ export function createRowEncoder(
   function countMisfits(): void {
     variants.forEach((variant, index) => {
       if (variant < 0 || starts[variant] === 0) return
-      if (ends[index] === MISFIT) misfits[index] = (misfits[index] as number) + 1
-      else starts[variant] = 0
+      if (ends[index] !== MISFIT) starts[variant] = 0
+      else misfits.set(present[index] as Column, (misfits.get(present[index] as Column) ?? 0) + 1)
     })
   }
 
@@ -322,10 +322,12 @@ export function createRowEncoder(
     const index = places.get(name) ?? -1
     if (index >= 0 || !name.includes('\\')) return index
     const property = nameOf(lines, start, end)
-    return columns.findIndex((column) => column.property === property)
+    return present.findIndex((column) => column.property === property)
   }
 
-  function newColumn(property: string): Column {
+  function columnOf(property: string): Column {
+    const known = columns.find((column) => column.property === property)
+    if (known !== undefined) return known
     if (columns.length >= MAX_COLUMNS)
       throw new ConnectorError(
         'system',
@@ -333,6 +335,11 @@ export function createRowEncoder(
         `The records have more than ${MAX_COLUMNS} different members, more than a table can have. Tell the operator of the service.`,
       )
     return { property, name: freeName(property, takenNames(columns, others)), type: 'JSON' }
+  }
+
+  function variantFor(column: Column): Column {
+    const known = columns.find(({ variantOf: base }) => base === column.name)
+    return known ?? variantOf(column, takenNames(columns, others))
   }
 
   /** Whether a record has more than its key and its version. */

@@ -101,11 +101,13 @@ function namesOf(columns: readonly Column[]): string[] {
   return [...columns.map(({ name }) => quoted(name)), GENERATION]
 }
 
-/** The values of a file's rows for the columns of now, of which some may be newer than the file. */
-function valuesOf({ columns }: RowFile, now: readonly Column[]): string {
+/** The values of a file's rows for the columns of now, of which it may lack some. */
+function valuesOf({ columns, generation }: RowFile, now: readonly Column[]): string {
   const places = new Map(columns.map(({ name }, i) => [name, `file._protime_${i}`]))
-  const values = now.map(({ name }) => `${places.get(name) ?? 'NULL::JSON'} AS ${quoted(name)}`)
-  return [...values, `file.${GENERATION} AS ${GENERATION}`].join(', ')
+  const values = now.map(
+    ({ name, type }) => `${places.get(name) ?? `NULL::${type}`} AS ${quoted(name)}`,
+  )
+  return [...values, `${generation}::BIGINT AS ${GENERATION}`].join(', ')
 }
 
 /** Columns of a file are numbered, so no name of the service can conflict. */
@@ -113,7 +115,6 @@ function rowsOf({ path, columns, longest, imitatesRows }: RowFile): string {
   const types = [
     `${OP}: 'VARCHAR'`,
     ...columns.map(({ type }, i) => `_protime_${i}: ${literal(type)}`),
-    `${GENERATION}: 'BIGINT'`,
   ]
   const line = longest + 1
   return `read_csv(${literal(path)}, auto_detect = false, header = false,

@@ -21,10 +21,10 @@ function reason(error: unknown): string {
 
 /** Rows of a stream that wait for the next commit, in their order. */
 export interface StreamRows {
-  /** The columns of the next rows. */
+  /** The columns of the table, with those that the rows so far need. */
   readonly columns: readonly Column[]
-  /** How many values did not fit each column so far. */
-  readonly misfits: readonly number[]
+  /** How many values did not fit a column so far. */
+  readonly misfits: ReadonlyMap<Column, number>
   /** Adds records in the form of `LINE_PARTS`; returns the size of their rows in bytes. */
   add(lines: Uint8Array, generation: number): number
   /** The rows since the last call. Their files then belong to the caller. */
@@ -57,17 +57,19 @@ export function createStreamRows(settings: StreamRowsSettings): StreamRows {
     add(lines, generation) {
       const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length)
       let size = 0
+      if (open?.file.generation !== generation) close()
       for (let at = 0; at < bytes.length; ) {
         // Rows that were encoded before a column was added have only the older columns.
-        const columns = open?.file.columns ?? [...encoder.columns]
-        const encoded = encoder.encode(bytes, at, generation)
+        const columns = open?.file.columns ?? [...encoder.present]
+        const known = encoder.columns.length
+        const encoded = encoder.encode(bytes, at)
         at = encoded.end
-        if (encoded.count > 0) write(encoded, columns)
+        if (encoded.count > 0) write(encoded, { generation, columns })
         count += encoded.count
         size += encoded.rows.length
         if (encoded.added === undefined) continue
         close()
-        settings.onAdded(encoded.added)
+        if (encoder.columns.length > known) settings.onAdded(encoded.added)
       }
       return size
     },
@@ -80,9 +82,9 @@ export function createStreamRows(settings: StreamRowsSettings): StreamRows {
     },
   }
 
-  function write(encoded: Encoded, columns: readonly Column[]): void {
+  function write(encoded: Encoded, kind: Pick<RowFile, 'generation' | 'columns'>): void {
     const { rows } = encoded
-    open ??= create(columns)
+    open ??= create(kind)
     try {
       for (let at = 0; at < rows.length; ) at += writeSync(open.descriptor, rows, at)
     } catch (error) {
@@ -97,9 +99,9 @@ export function createStreamRows(settings: StreamRowsSettings): StreamRows {
     }
   }
 
-  function create(columns: readonly Column[]): { descriptor: number; file: RowFile } {
+  function create(kind: Pick<RowFile, 'generation' | 'columns'>) {
     const path = settings.nextPath()
-    const file = { path, columns, count: 0, longest: 0, imitatesRows: false }
+    const file: RowFile = { ...kind, path, count: 0, longest: 0, imitatesRows: false }
     return { descriptor: openSync(path, 'w', 0o600), file }
   }
 

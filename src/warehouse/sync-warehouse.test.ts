@@ -242,6 +242,22 @@ describe('a sync', () => {
     expect(await rows(NAMES)).toEqual([{ id: 2, name: 'b' }])
   })
 
+  it('has the generation of each row, also of several in one commit', async () => {
+    const { commits } = await sync(stream, async (output) => {
+      await send(output, ['{"id":1}', '{"id":2}'], 1)
+      await send(output, ['{"id":3}'], 3_000_000_000)
+      await send(output, ['{"id":4}'], 1)
+      await output.complete()
+    })
+    expect(commits).toBe(1)
+    expect(await rows('SELECT id::INTEGER AS id, _generation FROM jobs ORDER BY id')).toEqual([
+      { id: 1, _generation: '1' },
+      { id: 2, _generation: '1' },
+      { id: 3, _generation: '3000000000' },
+      { id: 4, _generation: '1' },
+    ])
+  })
+
   it('returns the state that was committed with the rows', async () => {
     expect((await sync(stream, sending('{"id":1}'))).state).toBeUndefined()
     expect((await sync(stream, sending('{"id":2}'))).state).toEqual({ syncs: 1 })

@@ -278,10 +278,9 @@ function allFailures(
 
 /** A sentence for each column that could not store all of its values. */
 function misfitsIn({ columns, misfits }: StreamRows): string[] {
-  return columns.flatMap(({ name, type }, i) => {
-    const count = misfits[i] ?? 0
+  return [...misfits].flatMap(([{ name, type }, count]) => {
     const variant = columns.find(({ variantOf }) => variantOf === name)
-    if (count === 0 || variant === undefined) return []
+    if (variant === undefined) return []
     const records = count === 1 ? '1 record' : `${count} records`
     return [
       warningOf(

@@ -67,14 +67,15 @@ export function writeDown({ name, columns }: Table, before: readonly Column[]): 
   ]
 }
 
-/** The members of open objects that only the records of `rows` have; they are stored. */
+/** The members of open objects in `columns` that only the records of `rows` have; they are stored. */
 export async function newMembers(
   connection: DuckDBConnection,
-  { spec, table, members }: Description,
+  { spec, members }: Description,
+  columns: readonly Column[],
   rows: AddedRows,
 ): Promise<OpenMember[]> {
   const found: OpenMember[] = []
-  for (const { column, pointer } of openObjects(spec.schema, table.columns)) {
+  for (const { column, pointer } of openObjects(spec.schema, columns)) {
     const same = members.filter((one) => one.column === column && one.pointer === pointer)
     const value = `added.${quoted(column)}`
     const keys = pointer === '' ? 'one.value' : `one.value, ${literal(pointer)}`

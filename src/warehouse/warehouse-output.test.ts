@@ -41,7 +41,7 @@ describe('commits', () => {
       stream: 'jobs',
       rows: {
         columns: [],
-        misfits: [],
+        misfits: new Map(),
         add: () => megabytes * 1024 * 1024,
         take: () => ({ files: [], count: 1 }),
       },
@@ -77,7 +77,7 @@ describe('commits', () => {
       stream: 'jobs',
       rows: {
         columns: [],
-        misfits: [],
+        misfits: new Map(),
         add: (lines) => {
           waiting += Buffer.from(lines).toString().split('\n').length - 1
           return lines.length

@@ -257,8 +257,8 @@ function createWarehouse(
     const table = { ...present.table, columns: load.columns }
     await change(present, table)
     const { added, isReplaced, ...progress } = await bringRows(connection, table, load, present)
-    const found =
-      added === undefined ? [] : await newMembers(connection, { ...present, table }, added)
+    const columns = [...new Set(load.files.flatMap((file) => file.columns))]
+    const found = added === undefined ? [] : await newMembers(connection, present, columns, added)
     if (load.completeGeneration !== undefined)
       await run(connection, [removeOlder(table, load.completeGeneration)])
     if (load.state !== undefined)

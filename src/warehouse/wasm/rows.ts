@@ -13,8 +13,7 @@ const NAME: u32 = 32
 const BEFORE: u32 = 512
 const COLUMNS: u32 = BEFORE + COLUMN_BYTES
 
-/** Where the host writes the generation of the rows, and lines; where rows are. Vectors are read and written behind them. */
-export const generationAt: u32 = 256
+/** Where the host writes lines; where rows are. Vectors are read and written behind them. */
 export const linesAt: u32 = 150000
 export const linesEnd: u32 = 270000
 export const rowsAt: u32 = 270032
@@ -53,7 +52,7 @@ export function addColumn(type: u32, nameLength: u32): u32 {
 }
 
 /** Makes rows of lines until one is not plain or has no room, and answers where that begins; else `end`. */
-export function encode(at: u32, end: u32, generationLength: u32): u32 {
+export function encode(at: u32, end: u32): u32 {
   rowsEnd = rowsAt
   count = 0
   longest = 0
@@ -65,7 +64,7 @@ export function encode(at: u32, end: u32, generationLength: u32): u32 {
     }
     at = behindLine
     const row = rowsEnd
-    writeRow(generationLength)
+    writeRow()
     longest = max<u32>(longest, rowsEnd - row)
     count++
   }
@@ -73,7 +72,7 @@ export function encode(at: u32, end: u32, generationLength: u32): u32 {
 }
 
 /** Writes the values of the columns, and forgets them. */
-function writeRow(generationLength: u32): void {
+function writeRow(): void {
   let to = rowsEnd
   store<u8>(to++, PRESENT)
   for (let column = COLUMNS; column < columns; column += COLUMN_BYTES) {
@@ -83,8 +82,6 @@ function writeRow(generationLength: u32): void {
     else to = copy(to, start, load<u32>(column, END) - start)
     store<u32>(column, NONE, START)
   }
-  store<u8>(to++, SEPARATOR)
-  to = copy(to, generationAt, generationLength)
   store<u8>(to++, ROW_END)
   rowsEnd = to
 }
