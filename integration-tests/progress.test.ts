@@ -231,6 +231,19 @@ describe('the metrics of a sync', () => {
     expect(metrics()).toContain('protime_sync_success{program="tap-protime"')
   })
 
+  it('count the requests for each stream, also repeated ones', async () => {
+    const requested = (path: RegExp) =>
+      emulator.requests.filter((one) => path.test(one.path)).length
+    emulator.fail(/people/, 503, { times: 2 })
+    await read({ words: ['--metrics', file] })
+    const counted = /^protime_sync_stream_requests\{.*stream="(\w+)"\} (\d+)$/gm
+    expect([...metrics().matchAll(counted)].map(([, ...count]) => count)).toEqual([
+      ['job_categories', String(requested(/job-categories/))],
+      ['people', String(requested(/people/))],
+    ])
+    expect(requested(/people/)).toBeGreaterThan(2)
+  })
+
   it('include failures, and keep the times at which the streams were complete', async () => {
     const words = ['--metrics', file]
     await read({ words })

@@ -202,7 +202,7 @@ describe('the runbook', () => {
 
 describe('the metrics', () => {
   it('of the page and of the dashboard are those of the file', () => {
-    const stream = { name: 'x', status: 'complete', counts: {}, seconds: 1 }
+    const stream = { name: 'x', status: 'complete', counts: {}, requests: 1, seconds: 1 }
     const sync = {
       labels: {},
       streams: [stream],

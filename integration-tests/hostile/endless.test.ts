@@ -60,6 +60,7 @@ describe('an endless body', () => {
       signal: new AbortController().signal,
       retryPolicy: shortRetryPolicy(),
       waits: { rateLimited() {}, waiting() {} },
+      requests: { count: 0 },
     })
     const readAll = async () => {
       for await (const event of pages.read('/first', 'start')) expect(event.type).toBe('records')

@@ -31,7 +31,8 @@ export interface Traffic extends ExchangeCounts {
 }
 
 /** See `Exchange`. */
-export interface GetOptions extends Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onRetry'> {
+export interface GetOptions
+  extends Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onSend' | 'onRetry'> {
   /** See `LinkContext`. */
   readonly of?: string
 }

@@ -41,6 +41,8 @@ export interface Exchange<T> {
   readonly signal?: AbortSignal
   /** Whether the URL was requested before and the answer did not arrive completely. */
   readonly isRepeat?: boolean
+  /** Called each time that the request is sent. */
+  readonly onSend?: () => void
   /** Called each time that the request has to wait. */
   readonly onRetry?: (retryCause: RetryCause) => void
   /** Called each time that the service may have carried out the request without confirming it. */
@@ -142,6 +144,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     const { url = given.url, redirects, renewals, failures } = attempts
     const admission = await limiter.acquire(signal)
     counts.requests++
+    given.onSend?.()
     const outcome = await send(authorised({ ...call, url, signal }, token), given)
     if ('used' in outcome) {
       retryCause = undefined

@@ -33,13 +33,21 @@ export interface SyncTraffic {
   readonly answerMs: number
 }
 
+/** What a source knows of one stream. The counts change while the sync runs. */
+export interface StreamFacts {
+  readonly name: string
+  readonly counts: RowCounts
+  /** The requests for the stream so far, including repeated ones; left out if the source does not count them. */
+  readonly requests?: { readonly count: number }
+}
+
 /** What a source knows of a sync before it reads. */
 export interface SyncFacts {
   /** What the sync reads: "tenant acme". */
   readonly subject: string
   /** Distinguish the metrics of this sync from those of others: `{ tenant: 'acme' }`. */
   readonly labels: Readonly<Record<string, string>>
-  readonly streams: readonly { readonly name: string; readonly counts: RowCounts }[]
+  readonly streams: readonly StreamFacts[]
   readonly traffic: SyncTraffic
   /** A sentence that says why some request is waiting now; undefined if none is. */
   retryCause(): string | undefined

@@ -24,6 +24,7 @@ export type {
   ReadTools,
   RowCounts,
   Source,
+  StreamFacts,
   StreamRequest,
   StreamStart,
   SyncFacts,

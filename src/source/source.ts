@@ -60,7 +60,8 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
         if (stream === undefined) return []
         const redaction = redactionOfStream(stream, config.privacy, unknown.of(name))
         const fields = request.fields ?? redaction.fields
-        return [{ ...request, stream, storedState: state, redaction, fields }]
+        const requests = { count: 0 }
+        return [{ ...request, stream, storedState: state, redaction, fields, requests }]
       })
       const failures = await runSync(tasks, { config, ...tools, ...waits }).finally(() => {
         const sentence = unknown.sentence()

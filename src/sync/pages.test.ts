@@ -48,6 +48,7 @@ function virtualPages(get: Client['get'], stop: AbortSignal = signal) {
     reader,
     signal: stop,
     retryPolicy: { ...retryPolicyOf(10), time, random: () => 0.5 },
+    requests: { count: 0 },
     waits: {
       rateLimited: (until) => void waits.push(until.toISOString()),
       waiting: (retryCause) => void waits.push(retryCause?.reason ?? 'unknown'),
@@ -127,7 +128,14 @@ describe('a page that was requested ahead of a page that fails', () => {
         request.url.endsWith('=2') ? next(response, request, index) : reply(response, 200, page),
     })
     const waits = { rateLimited() {}, waiting() {} }
-    const pages = createPages({ client, reader, signal, retryPolicy: shortRetryPolicy(1), waits })
+    const pages = createPages({
+      client,
+      reader,
+      signal,
+      retryPolicy: shortRetryPolicy(1),
+      waits,
+      requests: { count: 0 },
+    })
     expect((await failureOf(readAll(pages))).message).toMatch(/is damaged/)
     return calls
   }

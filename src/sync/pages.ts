@@ -66,6 +66,8 @@ export interface PagesSettings {
   readonly signal: AbortSignal
   readonly retryPolicy: RetryPolicy
   readonly waits: WaitListener
+  /** Counts the requests, including repeated ones. */
+  readonly requests: { count: number }
 }
 
 /** The most successive pages without records: a few are normal. */
@@ -89,7 +91,7 @@ const [OPENING, CLOSING] = [Buffer.from('{"value":['), Buffer.from(']}')]
 const NO_KEY = 'a record has an `id` that is neither an integer nor a text'
 
 export function createPages(settings: PagesSettings): Pages {
-  const { client, reader, signal, retryPolicy, waits } = settings
+  const { client, reader, signal, retryPolicy, waits, requests } = settings
   const { bodyMs: slowestMs = SLOWEST_BODY_MS, time = REAL_TIME } = retryPolicy
   let count = 0
   /** The next page, which is requested before the current one is processed. */
@@ -204,6 +206,7 @@ export function createPages(settings: PagesSettings): Pages {
       of,
       isRepeat,
       signal: stop.signal,
+      onSend: () => requests.count++,
       onRetry(latest) {
         retryCause = latest
         if (latest.until !== undefined) waits.rateLimited(latest.until)

@@ -72,7 +72,11 @@ function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: 
   return {
     subject: `tenant ${tenant}`,
     labels: { tenant },
-    streams: tasks.map(({ stream, output }) => ({ name: stream.stream, counts: output.counts })),
+    streams: tasks.map(({ stream, output, requests }) => ({
+      name: stream.stream,
+      counts: output.counts,
+      requests,
+    })),
     traffic: client.traffic,
     retryCause: () => client.retryCause?.reason,
   }
@@ -243,6 +247,7 @@ async function isolate(
       retryPolicy,
       reader: createPageReader(stream, redaction, config.maxRecordMb, output.selection),
       waits: createWaitReport(stream.stream, output, log),
+      requests: task.requests,
     })
     await readStream({
       state,

@@ -14,6 +14,8 @@ export interface StreamTask
   /** The paths of the fields that its records may have; undefined if any are allowed. */
   readonly fields: readonly string[] | undefined
   readonly output: StreamOutput
+  /** Counts its requests, including repeated ones. */
+  readonly requests: { count: number }
 }
 
 /** Whether reading it starts or follows a delta. */

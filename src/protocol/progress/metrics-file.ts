@@ -75,6 +75,13 @@ export function metricsText(facts: MetricsFacts): string {
       perStream(({ counts }) => counts.deletes),
     ),
     metric(
+      'stream_requests',
+      'Requests of the last sync for the stream.',
+      streams.flatMap(({ name, requests }): Sample[] =>
+        requests === undefined ? [] : [[{ stream: name }, requests]],
+      ),
+    ),
+    metric(
       'stream_duration_seconds',
       'How long the last sync read the stream.',
       perStream(({ seconds }) => seconds),

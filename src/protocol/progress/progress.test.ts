@@ -274,7 +274,9 @@ function syncOf(tenant: string, status: 'complete' | 'failed' = 'complete'): Syn
   return {
     subject: `tenant ${tenant}`,
     labels: { tenant },
-    streams: [{ name: 'people', status, start: START, isBegun: true, counts, seconds: 2 }],
+    streams: [
+      { name: 'people', status, start: START, isBegun: true, counts, requests: 9, seconds: 2 },
+    ],
     traffic: { requests: 34, retries: 3, refusals: 2, bytes: 1200, answerMs: 0 },
     retryCause: () => undefined,
     seconds: 24,
@@ -312,6 +314,7 @@ describe('the metrics of a sync', () => {
       'x_sync_received_bytes{program="tap-x",tenant="acme"} 1200',
       'x_sync_stream_rows{program="tap-x",tenant="acme",stream="people"} 250',
       'x_sync_stream_deletes{program="tap-x",tenant="acme",stream="people"} 1',
+      'x_sync_stream_requests{program="tap-x",tenant="acme",stream="people"} 9',
       'x_sync_stream_duration_seconds{program="tap-x",tenant="acme",stream="people"} 2',
       'x_sync_stream_failed{program="tap-x",tenant="acme",stream="people"} 0',
       'x_sync_stream_last_complete_timestamp_seconds{program="tap-x",tenant="acme",stream="people"} 1795316400',
@@ -326,6 +329,15 @@ describe('the metrics of a sync', () => {
     const text = textOf(undefined, '', new ConnectorError('config', 'x-test', 'No.'))
     expect(samples(text)).toContain('x_sync_success{program="tap-x"} 0')
     expect(samples(text)).toContain('x_sync_failures{program="tap-x",kind="config"} 1')
+  })
+
+  it('leave out the requests of streams whose source does not count them', () => {
+    const { streams, ...sync } = syncOf('acme')
+    const text = textOf({
+      ...sync,
+      streams: streams.map((stream) => ({ ...stream, requests: undefined })),
+    })
+    expect(text).not.toContain('stream_requests')
   })
 
   it('escape what a label may not hold', () => {

@@ -2,6 +2,7 @@ import type { ConnectorError } from '../../ground/errors.ts'
 import type {
   Failure,
   RowCounts,
+  StreamFacts,
   StreamStart,
   SyncFacts,
   SyncObserver,
@@ -32,6 +33,8 @@ export interface StreamProgress {
   /** Whether anything was requested; false for a stream that failed before that. */
   readonly isBegun: boolean
   readonly counts: RowCounts
+  /** The number of requests so far, including repeated ones; undefined if the source does not count them. */
+  readonly requests: number | undefined
   /** How long the stream has been read, or was read. */
   readonly seconds: number
 }
@@ -69,8 +72,7 @@ export function createSyncProgress(
     observer: {
       begun(facts) {
         const begunAt = now()
-        for (const { name, counts } of facts.streams)
-          streams.set(name, createEntry(name, counts, now))
+        for (const stream of facts.streams) streams.set(stream.name, createEntry(stream, now))
         const told: SyncProgress = {
           subject: facts.subject,
           labels: facts.labels,
@@ -113,7 +115,7 @@ type Entry = StreamProgress & {
   end(status: 'complete' | 'failed'): void
 }
 
-function createEntry(name: string, counts: RowCounts, now: () => number): Entry {
+function createEntry({ name, counts, requests }: StreamFacts, now: () => number): Entry {
   let status: StreamProgress['status'] = 'queued'
   let start: StreamStart | undefined
   let startedAt: number | undefined
@@ -126,6 +128,9 @@ function createEntry(name: string, counts: RowCounts, now: () => number): Entry 
     },
     get start() {
       return start
+    },
+    get requests() {
+      return requests?.count
     },
     get isBegun() {
       return startedAt !== undefined

@@ -143,8 +143,7 @@ export function counterOf(stream: string, metric: string, value: number): Metric
 
 /**
  * Writes METRIC lines for a sync, with the names of the Meltano SDK where it has one: the duration of each stream and
- * of the sync, and totals of its requests. Requests are not counted per stream, because all streams share one
- * connection and one rate limiter.
+ * of the sync, and totals of its requests: all streams share one connection and one rate limiter.
  */
 export function createSingerMetrics(log: Pick<SingerLog, 'metric'>): ProgressListener {
   return {
