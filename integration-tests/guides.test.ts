@@ -1,17 +1,17 @@
-import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { guideBlock, guideBlocks } from '../scripts/guide-blocks.ts'
 import type { Message } from '../src/protocol/acceptance/messages.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
 import { columnType } from '../src/warehouse/column.ts'
 import { executableOf } from './testing/child.ts'
-import { ask } from './testing/protime.ts'
+import { ask, protime, withDuckDb } from './testing/protime.ts'
 import { type AirbyteRun, parseLines, run } from './testing/run.ts'
 import { createWarehouse, differences } from './testing/warehouse.ts'
 
@@ -23,7 +23,7 @@ let emulator: Emulator
 let folder: string
 beforeEach(async () => {
   emulator = await startEmulator({ people: 3, months: 1 })
-  folder = mkdtempSync(join(tmpdir(), 'user-guide-'))
+  folder = mkdtempSync(join(tmpdir(), 'guide-'))
   writeFileSync(join(folder, 'config.json'), JSON.stringify(emulator.config()))
 })
 afterEach(async () => {
@@ -218,5 +218,69 @@ describe('a later sync', () => {
     expect(count(/^\/external-references\//)).toBe(18)
     expect(paths.length).toBeGreaterThan(45)
     expect(paths.length).toBeLessThan(55)
+  })
+})
+
+describe('docs/warehouse.md', () => {
+  const page = readFileSync('docs/warehouse.md', 'utf8')
+  const [clockings = '', ages = ''] = [...page.matchAll(/```sql\n([^`]*)```/g)].map(
+    ([, sql = '']) => sql,
+  )
+
+  let tenant: Emulator
+  let place: string
+  const file = (name: string) => join(place, name)
+
+  /** What `npm run ask` prints, in the folder of the warehouses. */
+  const askScript = (sql: string, ...words: readonly string[]) =>
+    execFileSync(process.execPath, [join(process.cwd(), 'dist/scripts/ask.js'), sql, ...words], {
+      cwd: place,
+      encoding: 'utf8',
+    })
+
+  beforeAll(async () => {
+    tenant = await startEmulator({ people: 3, months: 1 })
+    place = mkdtempSync(join(tmpdir(), 'warehouse-guide-'))
+    writeFileSync(file('config.json'), JSON.stringify(tenant.config()))
+    await protime('sync', '--config', file('config.json'), '--warehouse', file('protime.duckdb'))
+  })
+  afterAll(async () => {
+    await tenant.close()
+    rmSync(place, { recursive: true })
+  })
+
+  it('queries the clockings of a month', () => {
+    expect(askScript(clockings, 'protime.duckdb')).toMatch(/^person_id +date +timeOfDayInMinutes\n/)
+    expect(askScript('SHOW TABLES', 'protime.duckdb')).toContain('clockings')
+  })
+
+  it('queries the age of the rows', () => {
+    const answer = askScript(ages, 'protime.duckdb')
+    expect(answer).toMatch(/^stream +last_complete +rows +failure\n/)
+    expect(answer).toMatch(/\nclockings +20\d\d-/)
+  })
+
+  it('has every option of protime verify, and no other', async () => {
+    const { stdout } = await protime('verify', '--help')
+    const [, table = ''] = page.split('## Verify the data')
+    const options = (text: string) =>
+      [...new Set(text.match(/(?<=^[ |`]*)--[a-z][a-z-]*/gm))].toSorted()
+    const [, shown = ''] = stdout.split('Options:')
+    const own = options(shown.split('Global')[0] ?? '').filter((name) => name !== '--help')
+    expect(options(table.split('### Any other')[0] ?? '')).toEqual(own)
+  })
+
+  it('shows what protime verify prints', async () => {
+    copyFileSync(file('protime.duckdb'), file('wrong.duckdb'))
+    await withDuckDb(file('wrong.duckdb'), (connection) =>
+      connection.run(
+        'UPDATE clockings SET timeOfDayInMinutes = 1441 WHERE id = (SELECT min(id) FROM clockings)',
+      ),
+    )
+    const words = ['--config', file('config.json'), '--warehouse', file('wrong.duckdb')]
+    const { exitCode, stdout } = await protime('verify', ...words)
+    const [, shown = ''] = /```\n(\{"stream"[^`]*)```/.exec(page) ?? []
+    const masked = (text: string) => text.replaceAll(/\d+|"[0-9A-F]{20}"/g, 'n')
+    expect([exitCode, masked(stdout)]).toEqual([3, masked(shown)])
   })
 })
