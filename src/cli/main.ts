@@ -5,7 +5,7 @@ import { packageVersion } from '../ground/project-files.ts'
 import { clean, LONGEST_ANSWER } from '../ground/text.ts'
 import { LINK_TOKENS } from '../http/links.ts'
 import { type DebugSwitch, debugSwitch, withDebug } from '../protocol/command-line.ts'
-import { type Io, type Program, processOr, runProgram } from '../protocol/program.ts'
+import { type Io, type Program, runProgram, withProcessDefaults } from '../protocol/program.ts'
 import { createScreen, type Screen } from '../protocol/progress/screen.ts'
 import type { Asked } from './command.ts'
 import {
@@ -38,7 +38,7 @@ export async function runProtime(
   io: Partial<Io> & { readonly stdin?: Asked['stdin'] } = {},
 ): Promise<number> {
   const { stdin = process.stdin } = io
-  const { stdout, stderr, env } = processOr(io)
+  const { stdout, stderr, env } = withProcessDefaults(io)
   const mask = createMask(LINK_TOKENS)
   const debug = debugSwitch(env)
   const screen = createScreen(stderr, env, mask)

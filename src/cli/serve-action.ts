@@ -4,7 +4,7 @@ import { webhookScopes } from '../client/webhooks.ts'
 import { isLoopback } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { createMask } from '../ground/mask.ts'
-import { fileBehind } from '../ground/private-file.ts'
+import { resolvedFile } from '../ground/private-file.ts'
 import { lockFile } from '../ground/process-lock.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { createEndpoints, scopeName } from '../http/endpoints.ts'
@@ -220,7 +220,7 @@ export function serveAction(words: ServeWords): CommandAction {
  * does not move the file.
  */
 function storeOf({ store }: ServeWords): string {
-  return fileBehind(required(store, '--store <file>'))
+  return resolvedFile(required(store, '--store <file>'))
 }
 
 /** Locks a store against other processes, then works with it. */

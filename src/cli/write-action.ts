@@ -1,9 +1,14 @@
 import { createReadStream } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import { parseWriteSettings, type WriteSettings } from '../config/write-settings.ts'
-import { isJsonObject, repeatedInWords, repeatedMember, tryParseJson } from '../ground/json.ts'
+import {
+  isJsonObject,
+  repeatedMember,
+  repeatedMemberMessage,
+  tryParseJson,
+} from '../ground/json.ts'
 import { readLines } from '../protocol/input-messages.ts'
-import { lifeOf } from '../protocol/sync-columns.ts'
+import { deletionOf } from '../protocol/sync-columns.ts'
 import { type ObjectName, objects, scopesOf, type WriteRecord } from '../write/objects.ts'
 import { countsInWords, failureInWords, type Outcome, warningsOf } from '../write/outcome.ts'
 import { createWriter, lockObject } from '../write/writer.ts'
@@ -58,9 +63,9 @@ function toRecord(text: string | undefined): Omit<InputRecord, 'line'> {
   const data = tryParseJson(text)
   if (!isJsonObject(data)) return unreadable('The line is not a JSON object.')
   const repeated = repeatedMember(text)
-  if (repeated !== undefined) return unreadable(repeatedInWords(repeated))
-  const life = lifeOf(data)
-  return 'fault' in life ? unreadable(life.fault) : { data, isDelete: life.isDeleted }
+  if (repeated !== undefined) return unreadable(repeatedMemberMessage(repeated))
+  const deletion = deletionOf(data)
+  return 'fault' in deletion ? unreadable(deletion.fault) : { data, isDelete: deletion.isDeleted }
 }
 
 function unreadable(fault: string): Omit<InputRecord, 'line'> {

@@ -1,6 +1,6 @@
 import { nearest } from '../ground/text.ts'
 import {
-  namesPeople,
+  keepsNames,
   type PrivacyMode,
   type PrivacySettings,
   parsePrivacySettings,
@@ -149,7 +149,7 @@ export function parseConfig(input: unknown): Config {
     externalReferences: references(config['external_references'] as ReferenceChoice[]),
     activityStructures: config['activity_structures'] as ActivityStructure[],
     privacy: privacy(config),
-    hidesServiceWords: !namesPeople(config['personal_data'] as PrivacyMode),
+    hidesServiceWords: !keepsNames(config['personal_data'] as PrivacyMode),
     concurrency: config['concurrency'] as number,
     requestsPerMinute: config['requests_per_minute'] as number | undefined,
     windowDays: config['window_days'] as number,
@@ -182,7 +182,7 @@ function addresses(
     )
   }
   const authUrl = address('auth_url', auth)
-  refuseTokensOfAnother(tenant, authUrl)
+  refuseOtherTenant(tenant, authUrl)
   return {
     environment: typeof domain === 'string' ? domain : 'custom',
     baseUrl: address('base_url', base),
@@ -194,7 +194,7 @@ function addresses(
  * Refuses a token service of another tenant: its tokens would read that tenant, and the rows would be stored as those
  * of `tenant`.
  */
-function refuseTokensOfAnother(tenant: string, authUrl: string): void {
+function refuseOtherTenant(tenant: string, authUrl: string): void {
   const [, named = tenant] = /\/tenants\/([\w.-]+)$/.exec(authUrl) ?? []
   if (named.toLowerCase() === tenant.toLowerCase()) return
   throw notValid(

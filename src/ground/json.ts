@@ -89,6 +89,6 @@ export function repeatedMember(json: string): readonly string[] | undefined {
 }
 
 /** The message for a record that has a member twice. */
-export function repeatedInWords(path: readonly string[]): string {
+export function repeatedMemberMessage(path: readonly string[]): string {
   return `The member ${path.join('.')} comes twice, and it is not clear which one counts.`
 }

@@ -180,10 +180,10 @@ export function withoutValues(text: string, values: readonly string[]): string {
     .flatMap((value) => [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)])
   return [...new Set(forms)]
     .toSorted((a, b) => b.length - a.length)
-    .reduce((left, form) => left.replace(alone(form), '****'), text)
+    .reduce((left, form) => left.replace(wholeWord(form), '****'), text)
 }
 
-function alone(text: string): RegExp {
+function wholeWord(text: string): RegExp {
   const literal = text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
   return new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'giu')
 }

@@ -101,6 +101,6 @@ async function syncFolder(path: string): Promise<void> {
 /**
  * Resolves symbolic links, so that temporary files are created beside the file itself and replace it, not the link.
  */
-export function fileBehind(path: string): string {
+export function resolvedFile(path: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }

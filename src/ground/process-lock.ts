@@ -71,7 +71,7 @@ export async function lockFile(path: string, words: LockWords): Promise<ProcessL
     await folder.close()
   }
   try {
-    await appear(server, own)
+    await startListening(server, own)
     await waitForOthers()
     isHolder = true
     return { release }
@@ -84,7 +84,7 @@ export async function lockFile(path: string, words: LockWords): Promise<ProcessL
    * Listens under a temporary name and then renames the socket: a socket that refuses connections would count as
    * dead.
    */
-  async function appear(server: Server, name: string): Promise<void> {
+  async function startListening(server: Server, name: string): Promise<void> {
     try {
       server.listen({ path: folder.path(`${name}.new`), writableAll: true }).unref()
       await once(server, 'listening')
@@ -171,11 +171,11 @@ async function ask(address: string): Promise<Presence> {
 function inUse({ subject, user, advice }: LockWords, who: Owner | 'silent'): LockedError {
   const what =
     who === 'silent'
-      ? `Another process has locked ${lowered(subject)}, and does not answer.`
-      : `Another ${user} uses ${lowered(subject)}: process ${who.pid} on host ${who.host}, since ${who.since}.`
+      ? `Another process has locked ${lowerFirst(subject)}, and does not answer.`
+      : `Another ${user} uses ${lowerFirst(subject)}: process ${who.pid} on host ${who.host}, since ${who.since}.`
   return new LockedError('config', 'in-use', `${what} ${advice}`)
 }
 
-function lowered(subject: string): string {
+function lowerFirst(subject: string): string {
   return subject.charAt(0).toLowerCase() + subject.slice(1)
 }

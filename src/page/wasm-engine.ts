@@ -1,4 +1,4 @@
-import { inTurn } from '../records/field-selection.ts'
+import { combinedRules } from '../records/field-selection.ts'
 import type {
   MemberRule,
   ObjectRules,
@@ -83,7 +83,7 @@ class WasmEngine implements ScanEngine {
     this.#module = module
     this.#names = names
     this.#maxRecordBytes = maxRecordBytes
-    const all = inTurn(rules, selection)
+    const all = combinedRules(rules, selection)
     this.#answers = all && createRuleAnswers(all)
     this.#selection = selection
     this.#wasm = this.#instantiate()

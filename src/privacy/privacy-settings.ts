@@ -64,7 +64,7 @@ const ACTIONS: Readonly<Record<PrivacyMode, Partial<Record<PrivacyClass, FieldAc
 }
 
 /** Whether a mode passes on names of people. If not, texts that may contain one are not passed on either. */
-export function namesPeople(mode: PrivacyMode): boolean {
+export function keepsNames(mode: PrivacyMode): boolean {
   return modeAction(mode, 'identifying') === 'keep'
 }
 
@@ -83,7 +83,7 @@ export function parsePrivacySettings(
   const mode = config['personal_data'] as PrivacyMode
   const key = config['privacy_key'] as string | undefined
   const rules = config['field_rules'] as readonly FieldRule[]
-  const unknownFields = (config['unknown_fields'] ?? (namesPeople(mode) ? 'keep' : 'drop')) as
+  const unknownFields = (config['unknown_fields'] ?? (keepsNames(mode) ? 'keep' : 'drop')) as
     | 'keep'
     | 'drop'
   if (hashes({ mode, rules }) && key === undefined)

@@ -94,7 +94,10 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
     const privacyClass = privacyClassOf(node)
     const isFixed = path.length === 1 && fixed.includes(path[0] ?? '')
     const wanted = (isFixed ? undefined : patterns.actionOf(path)) ?? around
-    const action = unhashed(wanted ?? modeAction(mode, privacyClass), privacyClass === 'secret')
+    const action = withoutSecretHash(
+      wanted ?? modeAction(mode, privacyClass),
+      privacyClass === 'secret',
+    )
     if (action === 'keep') return described(node, path, undefined)
     const isDate = action === 'hash' && node['format'] === 'date'
     outcomes.set(path.join('.'), isDate ? 'year' : action)
@@ -111,7 +114,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
       const each = described(items, path, around)
       return { rule: each.rule, schema: { ...rest, items: each.schema ?? {} } }
     }
-    const meaning = wordFor(node, path)
+    const meaning = meaningFor(node, path)
     const isObject = [node['type'] ?? 'object'].flat().includes('object')
     if (around === 'hash' && properties === undefined) meanings.push(meaning)
     if (isObject && properties === undefined) {
@@ -156,12 +159,16 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
       if (decided !== undefined) {
         // A rule for the known field wins if it comes after the broader one that matches the name as it was sent.
         if (alike !== undefined && patterns.isLater([...path, alike.name], inner)) return alike.rule
-        return undescribed(inner, unhashed(decided, namesSecret(name)), wordFor({}, inner))
+        return undescribed(
+          inner,
+          withoutSecretHash(decided, namesSecret(name)),
+          meaningFor({}, inner),
+        )
       }
       const isLeftOut = unknownFields === 'drop' || (leavesSecretsOut && namesSecret(name))
       const unknown =
         (unknownFields === 'drop' ? undefined : alike?.rule) ??
-        undescribed(inner, isLeftOut ? 'drop' : 'keep', wordFor({}, inner))
+        undescribed(inner, isLeftOut ? 'drop' : 'keep', meaningFor({}, inner))
       onUnknown?.(inner.join('.'), unknown === 'drop')
       return unknown
     }
@@ -177,7 +184,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
         const decided =
           patterns.actionOf(inner) ?? (leavesSecretsOut && isSecret ? 'drop' : undefined)
         if (decided !== undefined)
-          return undescribed(inner, unhashed(decided, isSecret), `${meaning} ${name}`)
+          return undescribed(inner, withoutSecretHash(decided, isSecret), `${meaning} ${name}`)
         return { values: 'keep', ruleOf: (member) => nested([...inner, member], member) }
       },
     }
@@ -185,7 +192,11 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
     function nested(place: Path, name: string): MemberRule {
       const decided = patterns.actionOf(place)
       if (decided === undefined) onUnknown?.(place.join('.'), true)
-      return undescribed(place, unhashed(decided ?? 'drop', namesSecret(name)), wordFor({}, place))
+      return undescribed(
+        place,
+        withoutSecretHash(decided ?? 'drop', namesSecret(name)),
+        meaningFor({}, place),
+      )
     }
   }
 
@@ -203,7 +214,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
         const inner = [...path, name]
         const isSecret = namesSecret(name)
         const byName = leavesSecretsOut && isSecret ? 'drop' : action
-        const next = unhashed(patterns.actionOf(inner) ?? byName, isSecret)
+        const next = withoutSecretHash(patterns.actionOf(inner) ?? byName, isSecret)
         return undescribed(inner, next, `${meaning} ${name}`)
       },
     }
@@ -215,7 +226,7 @@ export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Re
   }
 
   /** The meaning of a field's values. A field without `x-meaning` shares its meaning with no other. */
-  function wordFor(node: JsonSchema, path: Path): string {
+  function meaningFor(node: JsonSchema, path: Path): string {
     const word = meaningOf(node) ?? `${stream}.${path.join('.')}`
     return reference === undefined
       ? word
@@ -235,7 +246,7 @@ const WITHOUT_SECRETS: ObjectRules = {
 }
 
 /** Drops secrets instead of hashing them: most have few possible values, so that the hash would reveal them. */
-function unhashed(action: FieldAction, isSecret: boolean): FieldAction {
+function withoutSecretHash(action: FieldAction, isSecret: boolean): FieldAction {
   return action === 'hash' && isSecret ? 'drop' : action
 }
 

@@ -4,8 +4,8 @@ import {
   isJsonObject,
   type JsonObject,
   jsonFault,
-  repeatedInWords,
   repeatedMember,
+  repeatedMemberMessage,
   TEXTS_AND_MARKS,
 } from '../ground/json.ts'
 
@@ -33,7 +33,7 @@ export function recordFault(
   if (repeated === undefined) return undefined
   const isWithin = repeated.length > path.length && path.every((name, i) => repeated[i] === name)
   if (!isWithin) throw hasTwice(line, repeated)
-  return repeatedInWords(repeated.slice(path.length))
+  return repeatedMemberMessage(repeated.slice(path.length))
 }
 
 function hasTwice(line: number, path: readonly string[]): InputFault {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { memberText, readMessages } from './input-messages.ts'
 import { createStateBudget } from './state.ts'
-import { lifeOf } from './sync-columns.ts'
+import { deletionOf } from './sync-columns.ts'
 
 /** All messages of an input, or the error that ends it. */
 async function messagesOf(chunks: readonly (string | Buffer)[]): Promise<unknown[]> {
@@ -64,7 +64,7 @@ const MARKS = ['_ab_cdc_deleted_at', '_SDC_DELETED_AT', '_deleted']
 
 describe.each(MARKS)('a record with %s', (mark) => {
   it.each([null, '', false, 'false', 'FALSE', 'f', 0])('of %j is not deleted', (value) => {
-    expect(lifeOf({ [mark]: value })).toEqual({ isDeleted: false })
+    expect(deletionOf({ [mark]: value })).toEqual({ isDeleted: false })
   })
 
   it.each([
@@ -80,13 +80,13 @@ describe.each(MARKS)('a record with %s', (mark) => {
     1_790_000_000,
     1_790_000_000_123,
   ])('of %j is gone', (value) => {
-    expect(lifeOf({ [mark]: value })).toEqual({ isDeleted: true })
+    expect(deletionOf({ [mark]: value })).toEqual({ isDeleted: true })
   })
 
   it.each(['no', 'yes', '0', ' ', 2, -1, 0.5, [], {}, '01/02/2026', 'null'])(
     'of %j says neither',
     (value) => {
-      expect(lifeOf({ [mark]: value })).toEqual({
+      expect(deletionOf({ [mark]: value })).toEqual({
         fault: expect.stringMatching(`^The ${mark} is neither true nor false nor a time`),
       })
     },
@@ -94,13 +94,13 @@ describe.each(MARKS)('a record with %s', (mark) => {
 })
 
 it('a record without a mark is not deleted, whatever else it contains', () => {
-  expect(lifeOf({ deleted: true, _deleted_by: 'x', status: 'Deleted' })).toEqual({
+  expect(deletionOf({ deleted: true, _deleted_by: 'x', status: 'Deleted' })).toEqual({
     isDeleted: false,
   })
 })
 
 it('one mark is enough: a log of changes sends the columns of a row as they were', () => {
-  expect(lifeOf({ _sdc_deleted_at: '2026-01-01T00:00:00Z', _deleted: false })).toEqual({
+  expect(deletionOf({ _sdc_deleted_at: '2026-01-01T00:00:00Z', _deleted: false })).toEqual({
     isDeleted: true,
   })
 })

@@ -80,7 +80,7 @@ export interface Io {
 }
 
 /** Fills in the missing parts from `process`. */
-export function processOr({
+export function withProcessDefaults({
   stdout = process.stdout,
   stderr = process.stderr,
   env = process.env,

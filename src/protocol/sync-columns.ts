@@ -108,14 +108,14 @@ const DELETED_AT: readonly string[] = [CDC_DELETED_AT, SDC_DELETED_AT]
 const DELETED = '_deleted'
 
 /** Whether a record deletes its object, or why that is unclear. */
-export type Life = { readonly isDeleted: boolean } | { readonly fault: string }
+export type Deletion = { readonly isDeleted: boolean } | { readonly fault: string }
 
 /**
  * Reads from a record whether its object is deleted, by the columns of Airbyte or Singer: a table that one of them
  * loaded may be written by the other. Databases change the case of column names and have their own words for true and
  * false. A value that is neither a boolean nor a time is a fault, because guessing wrong could do harm.
  */
-export function lifeOf(data: Readonly<Record<string, unknown>>): Life {
+export function deletionOf(data: Readonly<Record<string, unknown>>): Deletion {
   let isDeleted = false
   for (const [column, value] of Object.entries(data)) {
     const name = column.toLowerCase()

@@ -3,7 +3,7 @@ import type { JsonObject } from '../ground/json.ts'
 import type { Failure, Tools } from './connector.ts'
 import type { Destination, RecordOutcome, WriteSession } from './destination.ts'
 import { InputFault, type InputMessage, type InputMessages } from './input-messages.ts'
-import { lifeOf } from './sync-columns.ts'
+import { deletionOf } from './sync-columns.ts'
 
 /** A stream of the input, and the object to which its records are written. */
 export interface WrittenStream {
@@ -86,12 +86,14 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
   async function add(stream: WrittenStream, data: JsonObject, fault?: string): Promise<void> {
     const tally = tallyOf(stream)
     tally.records++
-    const life = fault === undefined ? lifeOf(data) : { fault }
+    const deletion = fault === undefined ? deletionOf(data) : { fault }
     const record = {
       ordinal: ordinal++,
       object: stream.object,
       data,
-      ...('fault' in life ? { isDelete: false, fault: life.fault } : { isDelete: life.isDeleted }),
+      ...('fault' in deletion
+        ? { isDelete: false, fault: deletion.fault }
+        : { isDelete: deletion.isDeleted }),
     }
     unsettled.set(record.ordinal, { stream, tally })
     await session.add(record)

@@ -41,7 +41,7 @@ function toNull(): string {
 }
 
 /** Combines two rules into one that does the same as the first and then the second. */
-export function inTurn(
+export function combinedRules(
   first: ObjectRules | undefined,
   second: ObjectRules | undefined,
 ): ObjectRules | undefined {

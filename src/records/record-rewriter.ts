@@ -94,7 +94,7 @@ function fromBytes(text: string): string {
 // Everything below throws a RangeError if the text is not JSON.
 
 /** The position after the match of a sticky pattern; throws at the end of the text. */
-function behind(pattern: RegExp, text: string, at: number): number {
+function matchEnd(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at
   if (!pattern.test(text)) throw new RangeError('a record is no JSON')
   return pattern.lastIndex
@@ -108,12 +108,12 @@ const IN_STRING = /[^"\\]*(?=.)/sy
 const IN_CONTAINER = /[^"[\]{}]*(?=.)/sy
 
 function skipSpace(text: string, at: number): number {
-  return behind(SPACE, text, at)
+  return matchEnd(SPACE, text, at)
 }
 
 function endOfString(text: string, start: number): number {
-  let at = behind(IN_STRING, text, start + 1)
-  while (text[at] !== '"') at = behind(IN_STRING, text, at + 2)
+  let at = matchEnd(IN_STRING, text, start + 1)
+  while (text[at] !== '"') at = matchEnd(IN_STRING, text, at + 2)
   return at + 1
 }
 
@@ -121,14 +121,14 @@ function endOfString(text: string, start: number): number {
 function endOfValue(text: string, start: number): number {
   const first = text[start]
   if (first === '"') return endOfString(text, start)
-  if (first !== '{' && first !== '[') return behind(WORD, text, start)
+  if (first !== '{' && first !== '[') return matchEnd(WORD, text, start)
   let depth = 0
   for (let at = start; ; ) {
     const next = text[at]
     if (next === '{' || next === '[') depth++
     else if (next === '}' || next === ']') depth--
     if (depth === 0) return at + 1
-    at = behind(IN_CONTAINER, text, next === '"' ? endOfString(text, at) : at + 1)
+    at = matchEnd(IN_CONTAINER, text, next === '"' ? endOfString(text, at) : at + 1)
   }
 }
 

@@ -13,14 +13,14 @@ export function isNotOffered(error: unknown): error is HttpError {
  * Why a link cannot be used. `expired`: the service no longer knows it. `used`: a request whose answer was lost has
  * used it up. `unusable`: neither the service nor the connector can follow it.
  */
-export type WhyDead = 'expired' | 'used' | 'unusable'
+export type DeadLinkReason = 'expired' | 'used' | 'unusable'
 
 /** A link that the service no longer answers; the stream has to start over. */
 export class DeadLinkError extends Error {
   override name = 'DeadLinkError'
-  readonly why: WhyDead
+  readonly why: DeadLinkReason
 
-  constructor(why: WhyDead, message: string) {
+  constructor(why: DeadLinkReason, message: string) {
     super(message)
     this.why = why
   }

@@ -70,8 +70,8 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
       isWhole = true
     },
     async complete() {
-      for (const key of held.repeated) await tell('too many', key)
-      await tellUnmet()
+      for (const key of held.repeated) await report('too many', key)
+      await reportNotFound()
     },
     incomplete: () => {},
     untracked: () => {},
@@ -86,17 +86,17 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
     const { row, fields } = reader
     const { version } = row
     const index = table.find(row.key)
-    if (index < 0) return tell('missing', row.key, version)
-    table.meet(index)
+    if (index < 0) return report('missing', row.key, version)
+    table.markFound(index)
     if (table.isSame(index, row)) return undefined
     const places = table.changedPlaces(index, row, fields.names.length)
     const names = places.map((place) => fields.names[place] as string)
     const others = names.filter((field) => field !== stream.version)
     const isOld = others.length < names.length
-    return tell(isOld ? 'old' : 'changed', row.key, version, others)
+    return report(isOld ? 'old' : 'changed', row.key, version, others)
   }
 
-  function tell(
+  function report(
     difference: Difference['difference'],
     key: RowKey,
     version?: string,
@@ -122,12 +122,12 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
     return known === undefined || known.version === null || version > known.version
   }
 
-  async function tellUnmet(): Promise<void> {
+  async function reportNotFound(): Promise<void> {
     const isListed = listed()
     let left = 0
     for (let index = 0; index < table.count; index++) {
-      if (table.isMet(index)) continue
-      if (isListed(index)) await tell('too many', table.keyOf(index))
+      if (table.isFound(index)) continue
+      if (isListed(index)) await report('too many', table.keyOf(index))
       else left++
     }
     if (left > 0)
@@ -142,20 +142,20 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
     const first = typeof start === 'string' ? dayNumber(start) : 0
     const last = typeof until === 'string' ? dayNumber(until) : NO_DAY
     const isDated = stream.dateField !== undefined
-    const met = isWhole ? undefined : metCollections()
+    const collections = isWhole ? undefined : foundCollections()
     return (index) => {
       const day = table.dayOf(index)
       if (isDated && day !== NO_DAY && (day < first || day > last)) return false
-      return met === undefined || met.has(collectionOf(table.keyOf(index)))
+      return collections === undefined || collections.has(collectionOf(table.keyOf(index)))
     }
   }
 
   /** The service may list the external references of some collections only. */
-  function metCollections(): Set<unknown> {
-    const met = new Set<unknown>()
+  function foundCollections(): Set<unknown> {
+    const collections = new Set<unknown>()
     for (let index = 0; index < table.count; index++)
-      if (table.isMet(index)) met.add(collectionOf(table.keyOf(index)))
-    return met
+      if (table.isFound(index)) collections.add(collectionOf(table.keyOf(index)))
+    return collections
   }
 }
 

@@ -243,8 +243,8 @@ describe('a table of rows', () => {
     expect(keys.every((key) => table.isSame(key, rowOf(key, key % 300, key)))).toBe(true)
     expect(table.changedPlaces(4099, rowOf(4099, 1, 4099), 2)).toEqual([0])
     expect(table.changedPlaces(4099, rowOf(4099, 4099 % 300, 1), 2)).toEqual([1])
-    table.meet(4099)
-    expect([table.isMet(4099), table.isMet(4098)]).toEqual([true, false])
+    table.markFound(4099)
+    expect([table.isFound(4099), table.isFound(4098)]).toEqual([true, false])
   })
 
   it('accepts a key once', () => {

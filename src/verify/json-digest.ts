@@ -100,7 +100,7 @@ export class JsonDigest {
   }
 
   #number(bytes: Buffer, start: number): number {
-    const end = behindScalar(bytes, start)
+    const end = scalarEnd(bytes, start)
     const text = bytes.toString('latin1', start, end)
     this.#of(SEED.number, this.#scratch, 0, this.#write(this.#numberText(text)))
     return end
@@ -193,7 +193,7 @@ export function roundedNumber(text: string): string {
 }
 
 /** The position after a number, a boolean or null. */
-export function behindScalar(bytes: Buffer, start: number): number {
+export function scalarEnd(bytes: Buffer, start: number): number {
   let at = start
   for (; at < bytes.length; at++) {
     const byte = bytes[at] as number

@@ -1,7 +1,7 @@
-import { lifeOf } from '../protocol/sync-columns.ts'
+import { deletionOf } from '../protocol/sync-columns.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import { type Column, type ColumnType, columnType, fits } from '../warehouse/column.ts'
-import { behindScalar, JsonDigest, roundedNumber, skipSpace } from './json-digest.ts'
+import { JsonDigest, roundedNumber, scalarEnd, skipSpace } from './json-digest.ts'
 import { createFieldList, dayNumber, type FieldList, keyOf, RowDigest } from './row-digest.ts'
 
 const QUOTE = 0x22
@@ -99,7 +99,7 @@ function looseValue(type: ColumnType, bytes: Buffer, at: number, digest: JsonDig
   if (isPlain) return digest.value(bytes, at)
   const end = digest.value(bytes, at)
   if (!isText) {
-    const isScalar = bytes[at] !== LOWER_N && behindScalar(bytes, at) === end
+    const isScalar = bytes[at] !== LOWER_N && scalarEnd(bytes, at) === end
     if (isScalar) digest.text(bytes.toString('latin1', at, end))
     return end
   }
@@ -167,7 +167,7 @@ function createReader(
     keyTexts.fill('null')
     let at = skipSpace(bytes, start + 1)
     for (let n = 0; bytes[at] === QUOTE; n++) {
-      const nameEnd = behindName(bytes, at)
+      const nameEnd = nameEndFrom(bytes, at)
       const place = placeAt(n, bytes, at, nameEnd)
       at = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1)
       const valueStart = at
@@ -207,7 +207,7 @@ function contentOf(bytes: Buffer, start: number, end: number): string | undefine
   return typeof value === 'string' ? value : undefined
 }
 
-function behindName(bytes: Buffer, start: number): number {
+function nameEndFrom(bytes: Buffer, start: number): number {
   let at = start + 1
   for (; bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++
   return at + 1
@@ -220,7 +220,7 @@ function isSameName(name: Buffer, bytes: Buffer, start: number, end: number): bo
 }
 
 /** Whether a printed row is marked as deleted, or a fault if its marks are not clear. */
-export function markOf(row: Readonly<Record<string, unknown>>): ReturnType<typeof lifeOf> {
+export function markOf(row: Readonly<Record<string, unknown>>): ReturnType<typeof deletionOf> {
   const { _deleted_at: own, ...others } = row
-  return lifeOf(own === undefined ? others : { ...others, _deleted: own })
+  return deletionOf(own === undefined ? others : { ...others, _deleted: own })
 }

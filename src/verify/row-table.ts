@@ -16,7 +16,7 @@ interface Chunk {
   highs: Int32Array
   lows: Int32Array
   days: Uint16Array
-  isMet: Uint8Array
+  isFound: Uint8Array
   /** A part of each field's digest for each row, by field; packed when the chunk is full. */
   readonly fields: (FieldParts | undefined)[]
 }
@@ -110,7 +110,7 @@ export class RowTable {
     last.highs = last.highs.slice(0, rest)
     last.lows = last.lows.slice(0, rest)
     last.days = last.days.slice(0, rest)
-    last.isMet = last.isMet.slice(0, rest)
+    last.isFound = last.isFound.slice(0, rest)
     for (const [place, field] of last.fields.entries())
       if (field instanceof Uint16Array) last.fields[place] = field.slice(0, rest)
     packFields(last)
@@ -130,12 +130,12 @@ export class RowTable {
     return this.#chunkOf(index).days[index % CHUNK] ?? NO_DAY
   }
 
-  meet(index: number): void {
-    this.#chunkOf(index).isMet[index % CHUNK] = 1
+  markFound(index: number): void {
+    this.#chunkOf(index).isFound[index % CHUNK] = 1
   }
 
-  isMet(index: number): boolean {
-    return this.#chunkOf(index).isMet[index % CHUNK] === 1
+  isFound(index: number): boolean {
+    return this.#chunkOf(index).isFound[index % CHUNK] === 1
   }
 
   isSame(index: number, { high, low }: Pick<RowDigest, 'high' | 'low'>): boolean {
@@ -174,7 +174,7 @@ export class RowTable {
       highs: new Int32Array(CHUNK),
       lows: new Int32Array(CHUNK),
       days: new Uint16Array(CHUNK),
-      isMet: new Uint8Array(CHUNK),
+      isFound: new Uint8Array(CHUNK),
       fields: [],
     }
     this.#chunks.push(chunk)

@@ -39,7 +39,7 @@ export async function verify<Config>(settings: VerifySettings<Config>): Promise<
     if (rows === undefined) notVerified.set(name, 'it has no rows here')
     else if ('why' in rows) notVerified.set(name, rows.why)
     else {
-      tellLacking(name, rows.lacking, tools.log)
+      logMissingFields(name, rows.lacking, tools.log)
       const output = compareStream({ stream, held: rows, found, log: tools.log })
       const { from = null, until = null } = rows.known ?? {}
       comparisons.set(name, output)
@@ -91,7 +91,7 @@ function nothingCompared(reasons: ReadonlyMap<string, string>): ConnectorError {
   )
 }
 
-function tellLacking(stream: string, fields: readonly string[], log: Log): void {
+function logMissingFields(stream: string, fields: readonly string[], log: Log): void {
   if (fields.length === 0) return
   log.info(`${stream}: not compared, because no row has them: ${fields.join(', ')}.`)
 }

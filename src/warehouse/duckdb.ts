@@ -3,7 +3,7 @@ import { join, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
-import { fileBehind } from '../ground/private-file.ts'
+import { resolvedFile } from '../ground/private-file.ts'
 import { packageFolder } from '../ground/project-files.ts'
 import type { Tools } from '../protocol/connector.ts'
 import { literal } from './sql.ts'
@@ -134,7 +134,7 @@ async function open(
   const access =
     temporary === undefined ? { access_mode: 'READ_ONLY' } : { temp_directory: temporary }
   try {
-    return await instances.create(fileBehind(path), { ...SETTINGS, ...access })
+    return await instances.create(resolvedFile(path), { ...SETTINGS, ...access })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
     if (text.includes('in-memory database in read-only mode')) throw noDuckDb(path)

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import { fileBehind } from '../ground/private-file.ts'
+import { resolvedFile } from '../ground/private-file.ts'
 import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import { readStreams, type StreamReading } from '../protocol/read-run.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
@@ -67,7 +67,7 @@ export interface WarehouseSync {
 export async function syncWarehouse<Config>(
   given: WarehouseSyncSettings<Config>,
 ): Promise<WarehouseSync> {
-  const settings = { ...given, path: fileBehind(given.path) }
+  const settings = { ...given, path: resolvedFile(given.path) }
   if (settings.rewrites !== true) return syncFile(settings)
   const { path, owner, waitMs = 0, publish, tools } = settings
   if (publish !== undefined) assertPublishable(path, publish)

@@ -4,7 +4,7 @@ import { createMask } from '../../ground/mask.ts'
 import { debugSwitch } from '../command-line.ts'
 import type { Connector, ConnectorFacts } from '../connector.ts'
 import type { DestinationConnector } from '../destination.ts'
-import { type Io, type Program, processOr, runProgram } from '../program.ts'
+import { type Io, type Program, runProgram, withProcessDefaults } from '../program.ts'
 import * as messages from './airbyte-messages.ts'
 import { type CommandTools, createLog, report } from './report.ts'
 
@@ -31,7 +31,7 @@ export async function runConnector(
   io: Partial<Io>,
   run: (tools: CommandTools, io: Io) => Promise<number>,
 ): Promise<number> {
-  const { stdout, stderr, env } = processOr(io)
+  const { stdout, stderr, env } = withProcessDefaults(io)
   const mask = createMask(facts.secretParameters)
   const debug = debugSwitch(env)
   const toolsOf = (program: Program): CommandTools => ({

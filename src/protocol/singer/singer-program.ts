@@ -5,7 +5,7 @@ import type { SettingsSchema } from '../../ground/settings-schema.ts'
 import { refusedCommandLine } from '../command-line.ts'
 import type { ConnectorFacts, Failure, Tools } from '../connector.ts'
 import type { LineWriter } from '../line-writer.ts'
-import { type Io, processOr, runProgram } from '../program.ts'
+import { type Io, runProgram, withProcessDefaults } from '../program.ts'
 import { createScreen, type Screen } from '../progress/screen.ts'
 import { createSingerLog, isJsonLog, type SingerLog } from './log.ts'
 import { configOf, settingRows } from './settings.ts'
@@ -133,7 +133,7 @@ export async function runSingerProgram(
   io: Partial<Io>,
   execute: (program: SingerProgram, tools: SingerTools) => Promise<number>,
 ): Promise<number> {
-  const { stdout, stderr, env } = processOr(io)
+  const { stdout, stderr, env } = withProcessDefaults(io)
   const settings = spec.connectionSpecification
   const prefix = name.toUpperCase().replaceAll('-', '_')
   const self = { about: { name, version, description, capabilities, settings }, prefix, env }
@@ -190,16 +190,16 @@ export function parseOptions<Options extends SharedOptions>(
 }
 
 /** Prints the output of `--about`. */
-export function tellAbout(
+export function printAbout(
   { about }: SingerProgram,
   format: AboutFormat,
   tools: SingerTools,
 ): number {
-  return tell(aboutText(about, format), tools)
+  return print(aboutText(about, format), tools)
 }
 
 /** Writes a text, and returns the exit code 0. */
-export function tell(text: string, { writer }: SingerTools): number {
+export function print(text: string, { writer }: SingerTools): number {
   void writer.write(`${text}\n`)
   return 0
 }

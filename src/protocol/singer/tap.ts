@@ -26,6 +26,8 @@ import {
   createSingerCommand,
   noConfig,
   parseOptions,
+  print,
+  printAbout,
   report,
   runSingerProgram,
   type SharedOptions,
@@ -33,8 +35,6 @@ import {
   type SingerTools,
   settingsOf,
   TAP_CAPABILITIES,
-  tell,
-  tellAbout,
 } from './singer-program.ts'
 
 /**
@@ -143,7 +143,7 @@ async function execute<Config>(
 ): Promise<number> {
   const options = parseArguments(argv, program, tools)
   if (options === 'answered') return 0
-  if (options.about) return tellAbout(program, options.format, tools)
+  if (options.about) return printAbout(program, options.format, tools)
   const isSync = options.discover === undefined && options.test === undefined
   if (isSync) return observedSync(options, connector, program, tools)
   const input = await settingsOf(options, program, tools)
@@ -151,7 +151,7 @@ async function execute<Config>(
     const source = await connector.load()
     const config = input === undefined ? undefined : source.configure(input, tools.log)
     const streams = source.streams(config)
-    return tell(JSON.stringify({ streams: streams.map(singerStream) }, null, 2), tools)
+    return print(JSON.stringify({ streams: streams.map(singerStream) }, null, 2), tools)
   }
   if (input === undefined) throw noConfig()
   const source = await connector.load()

@@ -18,6 +18,7 @@ import {
   createSingerCommand,
   noConfig,
   parseOptions,
+  printAbout,
   report,
   runSingerProgram,
   type SharedOptions,
@@ -25,7 +26,6 @@ import {
   type SingerTools,
   settingsOf,
   TARGET_CAPABILITIES,
-  tellAbout,
 } from './singer-program.ts'
 
 /**
@@ -216,7 +216,7 @@ async function execute<Config>(
 ): Promise<number> {
   const options = parseOptions<SharedOptions>(createSingerCommand(program, tools), argv)
   if (options === 'answered') return 0
-  if (options.about) return tellAbout(program, options.format, tools)
+  if (options.about) return printAbout(program, options.format, tools)
   const settings = await settingsOf(options, program, tools)
   if (settings === undefined) throw noConfig()
   const destination = await connector.load()
