@@ -1,17 +1,26 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
-/** Compiles the project once before any test, because the tests run the real executables. */
-export function setup() {
+/** Compiles the project before any test, because the tests run the real executables, and the tests themselves. */
+export function setup(project) {
+  build()
+  project.onTestsRerun(build)
+}
+
+function build() {
   const scripts = isWasmNew() ? ['build'] : ['build:ts', 'build:validators']
   for (const script of scripts) {
     execFileSync('npm', ['run', '--silent', script], { stdio: 'inherit' })
   }
+  // A stack shows the lines of the .ts file, which lies elsewhere.
+  const words = ['-p', 'tsconfig.tests.json', '--sourceRoot', `${pathToFileURL('.')}/`]
+  execFileSync('node_modules/.bin/tsc', words, { stdio: 'inherit' })
 }
 
 /** The compiler of AssemblyScript takes longer than all else, and its sources seldom change. */
-function isWasmNew(): boolean {
+function isWasmNew() {
   const compiled = ['dist/scan.wasm', 'dist/rows.wasm']
   if (!compiled.every((file) => existsSync(file))) return true
   const builtAt = Math.min(...compiled.map((file) => statSync(file).mtimeMs))
