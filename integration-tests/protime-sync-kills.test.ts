@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startTenant, type Tenant } from './engines/tenant.ts'
-import { ask, protime, startProtime, verifiedDifferences } from './testing/protime.ts'
+import { protime, startProtime, verifiedDifferences, withDuckDb } from './testing/protime.ts'
 
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 
@@ -43,19 +43,22 @@ it('protime sync equals the service after kills at any moment', {
 })
 
 /** What the tables of all streams hold, and of how many readings. */
-async function contentOf(warehouse: string): Promise<object> {
-  const tables = await ask(
-    warehouse,
-    `SELECT table_name AS name FROM duckdb_tables() WHERE schema_name = 'main'
-      AND NOT starts_with(table_name, '_protime_next_') AND table_name <> 'inventory' ORDER BY name`,
-  )
-  const rows = tables.map(
-    ({
-      name,
-    }) => `SELECT '${name}' AS name, count(*) AS rows, count(DISTINCT _generation) AS readings,
-      sum(hash(COLUMNS(* EXCLUDE _generation)))::VARCHAR FROM ${name}`,
-  )
-  return Promise.all(rows.map((sql) => ask(warehouse, sql)))
+function contentOf(warehouse: string): Promise<object> {
+  return withDuckDb(warehouse, async (connection) => {
+    const tables = await connection.runAndReadAll(
+      `SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'
+        AND NOT starts_with(table_name, '_protime_next_') AND table_name <> 'inventory' ORDER BY ALL`,
+    )
+    const contents = []
+    for (const [name] of tables.getRows()) {
+      const content = await connection.runAndReadAll(
+        `SELECT '${name}' AS name, count(*) AS rows, count(DISTINCT _generation) AS readings,
+          sum(hash(COLUMNS(* EXCLUDE _generation)))::VARCHAR FROM ${name}`,
+      )
+      contents.push(content.getRowObjectsJson())
+    }
+    return contents
+  })
 }
 
 it('protime sync --full-refresh leaves the rows of one complete read after kills at any moment', {
