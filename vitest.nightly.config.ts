@@ -10,7 +10,7 @@ export default defineConfig({
       'src/**/*.fuzz.test.ts',
       'integration-tests/histories/{in-process,singer,executable,warehouse,duckdb}-*.test.ts',
       'integration-tests/hostile/{attacks,sender-attacks}.test.ts',
-      'integration-tests/{bookmarks,protime-sync-kills}.test.ts',
+      'integration-tests/{bookmarks,protime-sync-kills,verify-moving}.test.ts',
       'src/write/reference-histories.test.ts',
       'src/write/named-histories.test.ts',
       'src/webhooks/serve/keeper-histories.test.ts',

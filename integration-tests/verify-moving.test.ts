@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
+import { DAY_MS, runSettings } from './histories/property.ts'
 import { temporaryFolder } from './testing/files.ts'
 import { protime, verify, withDuckDb } from './testing/protime.ts'
 
@@ -42,7 +43,10 @@ function changing(emulator: Emulator, seed: number): () => void {
   }
 }
 
-it('--sync finds the same differences while the service changes as once it stands still', async () => {
+it('--sync finds the same differences while the service changes as once it stands still', {
+  timeout: DAY_MS,
+}, async () => {
+  const { runs } = runSettings(2)
   await fc.assert(
     fc.asyncProperty(stories, async ({ seed, pause, damages }) => {
       const emulator = await startEmulator({ people: 4, months: 1, seed: (seed % 5) + 1 })
@@ -87,6 +91,6 @@ it('--sync finds the same differences while the service changes as once it stand
         folder.remove()
       }
     }),
-    { numRuns: 2 },
+    { numRuns: runs },
   )
-}, 600_000)
+})

@@ -14,51 +14,56 @@ import { packedWheel, pythonWith } from './python.ts'
 import { queues } from './queues.ts'
 import { singerTools } from './singer-tools.ts'
 
-/** Everybody who has to accept the connector. */
-export const engines: readonly Engine[] = [
-  protocolModels,
-  fast,
-  pyairbyte,
-  singerTools,
+/** Everybody who has to accept the connector; who takes longest comes first, so that nobody waits for them in the end. */
+const engines: readonly Engine[] = [
+  dbt,
   meltano,
+  pyairbyte,
   install,
   queues,
-  dbt,
+  fast,
   ...duckDbs,
+  protocolModels,
+  singerTools,
 ]
+/** Each waits about half of its time for processes that have one thread. */
+const AT_ONCE = 2
 
 // The compiled script stands one folder deeper than its source, the Python programs beside the source.
 const projectFolder = fileURLToPath(new URL('../../../', import.meta.url))
 const programs = join(projectFolder, 'integration-tests', 'engines')
 
 /** The outcome of one step; a fault is why it failed. */
-export interface StepOutcome {
+interface StepOutcome {
   readonly step: string
+  readonly seconds: number
   readonly fault?: string
 }
 
-/** Runs an engine and tells each outcome as it comes. */
-export async function runEngine(
-  engine: Engine,
-  tell: (outcome: StepOutcome) => void,
-): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'engine-'))
-  const step: Tools['step'] = async (name, attempt) => {
-    const title = `${engine.name}: ${name}`
+type Tell = (outcome: StepOutcome) => void
+
+/** Tries the steps of an engine, and tells each outcome as it comes. */
+function stepsOf({ name: engine }: Engine, tell: Tell): Tools['step'] {
+  return async (name, attempt) => {
+    const step = `${engine}: ${name}`
+    const began = performance.now()
+    const seconds = () => Math.round((performance.now() - began) / 1000)
     try {
       const result = await attempt()
-      tell({ step: title })
+      tell({ step, seconds: seconds() })
       return result
     } catch (error) {
-      tell({ step: title, fault: error instanceof Error ? error.message : String(error) })
+      const fault = error instanceof Error ? error.message : String(error)
+      tell({ step, seconds: seconds(), fault })
       return undefined
     }
   }
+}
+
+/** Runs an engine whose Python environment there is. */
+async function runEngine(engine: Engine, interpreter: string, step: Tools['step']): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'engine-'))
   try {
-    const interpreter = await step('installed', async () =>
-      pythonWith(engine.name, engine.requirements),
-    )
-    if (interpreter === undefined) return
     const python: Tools['python'] = (program, args) =>
       runPython(interpreter, [resolve(programs, program), ...args], folder)
     const executable = join(projectFolder, 'bin', 'source-protime')
@@ -107,12 +112,23 @@ function runPython(interpreter: string, args: readonly string[], folder: string)
 /** Runs the engines that the arguments name, or all; the exit code is 0 only if everything passed. */
 async function main(names: readonly string[]): Promise<void> {
   const counts = { passed: 0, failed: 0 }
-  const tell = ({ step, fault }: StepOutcome) => {
+  const tell: Tell = ({ step, seconds, fault }) => {
     counts[fault === undefined ? 'passed' : 'failed'] += 1
-    process.stdout.write(fault === undefined ? `ok    ${step}\n` : `FAIL  ${step}\n${fault}\n`)
+    const [word, more] = fault === undefined ? ['ok   ', ''] : ['FAIL ', `${fault}\n`]
+    process.stdout.write(`${word} ${step} (${seconds} s)\n${more}`)
   }
-  for (const engine of engines.filter(({ name }) => names.length === 0 || names.includes(name)))
-    await runEngine(engine, tell)
+  const ready: (() => Promise<void>)[] = []
+  // An installation stops this process, and with it the emulators of other engines.
+  for (const engine of engines.filter(({ name }) => names.length === 0 || names.includes(name))) {
+    const step = stepsOf(engine, tell)
+    const install = async () => pythonWith(engine.name, engine.requirements)
+    const interpreter = await step('installed', install)
+    if (interpreter !== undefined) ready.push(() => runEngine(engine, interpreter, step))
+  }
+  const runNext = async () => {
+    for (let run = ready.shift(); run !== undefined; run = ready.shift()) await run()
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, runNext))
   process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`)
   process.exitCode = counts.failed === 0 && counts.passed > 0 ? 0 : 1
 }

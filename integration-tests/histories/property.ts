@@ -191,7 +191,12 @@ export interface RunSettings {
  * when they are the same each time.
  */
 export function runSettings(usual: number): RunSettings {
-  const { HISTORIES_RUNS, HISTORIES_SCALE = '0.5', HISTORIES_PATH, HISTORIES_AS_DRAWN } = process.env
+  const {
+    HISTORIES_RUNS,
+    HISTORIES_SCALE = '0.5',
+    HISTORIES_PATH,
+    HISTORIES_AS_DRAWN,
+  } = process.env
   return {
     runs: Number(HISTORIES_RUNS ?? Math.ceil(usual * Number(HISTORIES_SCALE))),
     path: HISTORIES_PATH,
