@@ -7,7 +7,7 @@ let emulator: Emulator
 let client: TestClient
 beforeEach(async () => {
   const clients = [{ id: 'writer', secret: 'b', scopes: 'all' }] as const
-  emulator = await startEmulator({ people: 5, months: 1, clients })
+  emulator = await startEmulator({ people: 5, months: 0, clients })
   client = await connect(emulator)
 })
 afterEach(() => emulator.close())
@@ -42,6 +42,7 @@ describe('a reference', () => {
   // spec: External references 4
   it('that is put is in every answer immediately', async () => {
     expect(await put('people', 'hr', 'A1', '2')).toMatchObject({ status: 200, body: '' })
+    emulator.insert('clockings', { date: '2026-11-01', person: { id: 2 } })
     const wanted = 'externalReferences=(people,hr)'
     const answers = await Promise.all([
       client.get(at('people', 'hr', 'A1')),

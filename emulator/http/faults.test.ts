@@ -6,7 +6,7 @@ let emulator: Emulator
 let client: TestClient
 beforeEach(async () => {
   const clients = [{ id: 'writer', secret: 'b', scopes: 'all' }] as const
-  emulator = await startEmulator({ people: 3, months: 1, clients })
+  emulator = await startEmulator({ people: 3, months: 0, clients })
   client = await connect(emulator)
 })
 afterEach(() => emulator.close())

@@ -7,7 +7,7 @@ describe('in the documentation', () => {
   let emulator: Emulator
   let client: TestClient
   beforeEach(async () => {
-    emulator = await startEmulator({ people: 5, months: 1 })
+    emulator = await startEmulator({ people: 5, months: 0 })
     client = await connect(emulator)
   })
   afterEach(() => emulator.close())
@@ -16,6 +16,7 @@ describe('in the documentation', () => {
     // spec: Addressing 1
     it('are added to every object that they are about', async () => {
       emulator.setReference('people', 'erp', 'é/1', 1)
+      emulator.insert('clockings', { date: '2026-11-01', person: { id: 1 }, terminal: { id: 1 } })
       const pairs = '(people,@employee-number)(people,erp)(terminals,@external-code)'
       const filter = "filter=date ge '2026-10-20' and date le '2026-11-19' and person eq 1"
       const { body } = await client.get(`/clockings?${filter}&externalReferences=${pairs}`)
@@ -154,7 +155,7 @@ describe('in the specification', () => {
   let emulator: Emulator
   let client: TestClient
   beforeEach(async () => {
-    emulator = await startEmulator({ dialect: 'specification', people: 3, months: 1 })
+    emulator = await startEmulator({ dialect: 'specification', people: 3, months: 0 })
     client = await connect(emulator)
   })
   afterEach(() => emulator.close())
@@ -212,9 +213,12 @@ describe('in the specification', () => {
 
     // spec: Addressing 4
     it('of access-clockings shows references of people and terminals, no others', async () => {
+      const { id } = emulator.insert('access-clockings', { person: { id: 1 }, terminal: { id: 1 } })
       const pairs = '(people,@badge-number)(terminals,@external-code)'
-      const shown = await client.get(`/access-clockings/1?externalReferences=${pairs}`)
-      const refused = await client.get('/access-clockings/1?externalReferences=(departments,erp)')
+      const shown = await client.get(`/access-clockings/${id}?externalReferences=${pairs}`)
+      const refused = await client.get(
+        `/access-clockings/${id}?externalReferences=(departments,erp)`,
+      )
       expect([shown, refused]).toMatchObject([
         {
           body: {

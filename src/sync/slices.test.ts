@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../config/config.ts'
@@ -115,12 +116,12 @@ describe('windows of days', () => {
         const slices = windows(from, until, length)
         let next = from
         for (const slice of slices) {
-          expect(slice.from).toBe(next)
-          expect(slice.until <= until).toBe(true)
-          expect(addDays(slice.from, length - 1) >= slice.until).toBe(true)
+          assert.equal(slice.from, next)
+          assert.ok(slice.until <= until)
+          assert.ok(addDays(slice.from, length - 1) >= slice.until)
           next = addDays(slice.until, 1)
         }
-        expect(next).toBe(addDays(until, 1))
+        assert.equal(next, addDays(until, 1))
       }),
     )
   })

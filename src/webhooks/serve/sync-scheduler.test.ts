@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -110,7 +111,10 @@ interface Run {
   readonly endedAt: number
 }
 
-/** Plays notifications, kills and triggers in the order of their times, and checks what the schedule promises. */
+/**
+ * Plays notifications, kills and triggers in the order of their times, and checks what the schedule promises, some
+ * 100,000 times: expect would take most of the time.
+ */
 function play(
   events: readonly { afterMs: number; what: string }[],
   triggers: readonly { result: SyncResult; takesMs: number }[],
@@ -144,7 +148,7 @@ function play(
     else step()
   }
   for (const { collection, at } of notifications) {
-    expect(good.some((run) => run.beganAt >= at && run.collections.includes(collection))).toBe(true)
+    assert.ok(good.some((run) => run.beganAt >= at && run.collections.includes(collection)))
   }
 
   function happen(what: string): void {
@@ -162,8 +166,8 @@ function play(
   function step(): void {
     if (running === undefined) {
       const waited = state.waiting?.firstAt ?? 0
-      expect(now - lastStart).toBeGreaterThanOrEqual(TIMES.minIntervalMs)
-      expect(now).toBeGreaterThanOrEqual(waited + TIMES.debounceMs)
+      assert.ok(now - lastStart >= TIMES.minIntervalMs)
+      assert.ok(now >= waited + TIMES.debounceMs)
       const collections = state.waiting?.collections ?? []
       state = begin(state, now)
       const { result, takesMs } = left.shift() ?? { result: 'done', takesMs: MINUTE }
