@@ -171,7 +171,7 @@ it('is correct for more values than it caches, and for long ones', () => {
   }
   const scanner = createPageScanner(SHAPE, { rules })
   for (let round = 0; round < 2; round++)
-    for (let first = 0; first < 150_000; first += 1000) {
+    for (let first = 0; first < 60_000; first += 1000) {
       const names = Array.from({ length: 1000 }, (_, i) => `"${'x'.repeat(i % 300)}${first + i}"`)
       const elements = names.map((name) => `{"id":1,"name":${name}}`)
       const expected = names.map((name) => `{"id":1,"name":[${name}]}`)
