@@ -37,19 +37,24 @@ it('every document and section that a file cites exists', () => {
   expect(wrong).toEqual([])
 })
 
-it('every source file that a document names exists', () => {
+it('every source file that a document or a comment names exists', () => {
   const sources = tracked('*.ts', '*.mjs').map((file) => `/${file}`)
-  const named = tracked('*.md').flatMap((page) =>
-    [...readFileSync(page, 'utf8').matchAll(/`([\w/.-]+\.(?:ts|mjs))`/g)].map(([, file]) => ({
-      page,
-      file,
-    })),
-  )
-  expect(named.length).toBeGreaterThan(20)
+  const named = [
+    ...namesIn(tracked('*.md'), /`([\w/.-]+\.(?:ts|mjs))`/g),
+    ...namesIn(tracked('*.ts', '*.mjs'), /^\s*(?:\/?\*|\/\/).*?\b([\w/-][\w/.-]*\.(?:ts|mjs))\b/gm),
+  ]
+  expect(named.length).toBeGreaterThan(50)
   expect(
-    named.filter(({ file }) => !sources.some((source) => source.endsWith(`/${file}`))),
+    named.filter(({ name }) => !sources.some((source) => source.endsWith(`/${name}`))),
   ).toEqual([])
 })
+
+/** What the first group of a pattern matches in files. */
+function namesIn(files: readonly string[], pattern: RegExp) {
+  return files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, name]) => ({ file, name })),
+  )
+}
 
 /** The headings of a document without number and anchor; the empty one stands for all of it. */
 function headings(path: string): string[] {

@@ -4,6 +4,19 @@ import { readProjectJson } from '../ground/project-files.ts'
 import { parseConfig } from './config.ts'
 import { custom, faultsOf, LEAST, SECRET } from './testing/least-config.ts'
 
+const spec = readProjectJson('#spec') as {
+  readonly connectionSpecification: Node
+  readonly supportsIncremental: boolean
+}
+
+/** The defaults of spec.json, by setting. */
+const defaults = new Map(
+  Object.entries(spec.connectionSpecification.properties ?? {}).map(([name, property]) => [
+    name,
+    (property as { readonly default?: unknown }).default,
+  ]),
+)
+
 describe('a configuration', () => {
   it('needs only four values; the rest are the defaults of spec.json', () => {
     expect(parseConfig(LEAST)).toEqual({
@@ -20,15 +33,15 @@ describe('a configuration', () => {
       activityStructures: [],
       privacy: { mode: 'without_secrets', pseudonyms: undefined, rules: [], unknownFields: 'keep' },
       hidesServiceWords: false,
-      concurrency: 4,
+      concurrency: defaults.get('concurrency'),
       requestsPerMinute: undefined,
-      windowDays: 365,
-      futureDays: 730,
-      historyRefreshDays: 7,
-      auditDays: 0,
-      requestTimeoutSeconds: 120,
-      retryMinutes: 10,
-      maxRecordMb: 16,
+      windowDays: defaults.get('window_days'),
+      futureDays: defaults.get('future_days'),
+      historyRefreshDays: defaults.get('history_refresh_days'),
+      auditDays: defaults.get('audit_days'),
+      requestTimeoutSeconds: defaults.get('request_timeout_seconds'),
+      retryMinutes: defaults.get('retry_minutes'),
+      maxRecordMb: defaults.get('max_record_mb'),
       emitsActivateVersions: true,
     })
   })
@@ -67,14 +80,10 @@ describe('a configuration', () => {
   })
 
   it('has no default that spec.json does not show', () => {
-    const spec = readProjectJson('#spec') as {
-      connectionSpecification: { properties: Record<string, { type: string; default?: unknown }> }
-    }
-    const shown = Object.values(spec.connectionSpecification.properties).flatMap((property) =>
-      typeof property.default === 'number' ? [property.default] : [],
-    )
     const taken = Object.values(parseConfig(LEAST)).filter((value) => typeof value === 'number')
-    expect(taken.toSorted()).toEqual(shown.toSorted())
+    expect(taken.toSorted()).toEqual(
+      [...defaults.values()].filter((value) => typeof value === 'number').toSorted(),
+    )
   })
 
   it('may have settings of other tools', () => {
@@ -204,10 +213,6 @@ interface Node {
   readonly items?: Node
 }
 
-const spec = readProjectJson('#spec') as {
-  readonly connectionSpecification: Node
-  readonly supportsIncremental: boolean
-}
 const root = spec.connectionSpecification
 
 /** Names by which the platform's test suites recognize a secret (DOCS, CAT and FAST). */

@@ -149,7 +149,7 @@ function merged(
   }
 }
 
-/** Notifications that lead to syncs: the loop over schedule.ts. */
+/** Notifications that lead to syncs: the loop over a `Schedule`. */
 export interface SyncScheduler {
   /** Requests a sync of these collections that starts after this call. */
   notify(collections: readonly string[], reason: Reason): void
