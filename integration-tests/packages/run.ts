@@ -13,12 +13,11 @@ const REQUIREMENTS = ['cyclonedx-python-lib[json-validation]==11.12.0']
 
 /** A program of Python that ends with the reason when a file is no CycloneDX document. */
 const VALIDATE = `import sys
-from pathlib import Path
 
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-sys.exit(JsonStrictValidator(SchemaVersion.V1_6).validate_str(Path(sys.argv[1]).read_text("utf-8")))`
+sys.exit(JsonStrictValidator(SchemaVersion.V1_6).validate_str(open(sys.argv[1], encoding="utf-8").read()))`
 
 /** The bill of materials, judged by the library of those who define its form. */
 export async function tryBillOfMaterials({ folder, project, step }: Trial): Promise<void> {
