@@ -2,7 +2,7 @@ import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Failure, ReadTools, Source, StreamRequest } from './connector.ts'
-import { createOwnProgress, type OwnProgress } from './own-progress.ts'
+import { createDerivedProgress, type DerivedProgress } from './derived-progress.ts'
 import type { KeyMembers, Stamp, StateSource, StreamOutput } from './stream-output.ts'
 import { MOST_GENERATION } from './sync-columns.ts'
 
@@ -29,7 +29,7 @@ export async function readStreams<Config>(
       : ({ mode: 'full_refresh', state: undefined } as const)
     return { ...reading, spec, name, ...continued }
   })
-  const progress = tools.observer && createOwnProgress(tools.observer, wanted)
+  const progress = tools.observer && createDerivedProgress(tools.observer, wanted)
   const outputs = wanted.map(({ spec, output }) => new CheckedOutput(spec, output, progress))
   const requests = wanted.map(({ spec: _, ...request }, i): StreamRequest => {
     return { ...request, output: outputs[i] ?? request.output }
@@ -74,7 +74,7 @@ class CheckedOutput implements StreamOutput {
   readonly selection: StreamOutput['selection']
   readonly #spec: StreamReading['spec']
   readonly #output: StreamOutput
-  readonly #progress: OwnProgress | undefined
+  readonly #progress: DerivedProgress | undefined
   #phase: 'queued' | 'open' | 'complete' | 'incomplete' = 'queued'
   /** Set at the first invalid call. After that no call is passed on, and the stream cannot be complete. */
   fault: ConnectorError | undefined
@@ -82,7 +82,7 @@ class CheckedOutput implements StreamOutput {
   constructor(
     spec: StreamReading['spec'],
     output: StreamOutput,
-    progress: OwnProgress | undefined,
+    progress: DerivedProgress | undefined,
   ) {
     this.#spec = spec
     this.#output = output

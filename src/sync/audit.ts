@@ -1,6 +1,6 @@
 import { warningOf } from '../ground/message-ids.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
-import { confirmDeletes, confirmUnmet } from './confirm.ts'
+import { confirmDeletes, confirmNotFound } from './confirm.ts'
 import { addDays } from './days.ts'
 import { emitDeletes, emitSlices } from './emit.ts'
 import type { Key } from './id-set.ts'
@@ -59,7 +59,7 @@ export async function audit(
   await writeParts(rows.choose(state.auditedParts, keys.mayHave), range, context)
   // A page may have been read twice.
   await deleteVanished(context)
-  await mend(context)
+  await repair(context)
   state.endAudit(begunAt, rows.fingerprints(keys.mayHave))
 }
 
@@ -201,7 +201,7 @@ async function listAll(
  * Reports differences that the delta had not reported, and deletes rows that no longer exist. Rows of the lists have
  * already been written.
  */
-async function mend(context: StreamContext): Promise<void> {
+async function repair(context: StreamContext): Promise<void> {
   const { state, log, rows } = context
   const { stream, keys } = state
   const warn = (count: number, what: string) =>
@@ -211,18 +211,18 @@ async function mend(context: StreamContext): Promise<void> {
         `${stream.stream}: the delta had not reported ${many(count, 'row')}: ${what} by the audit.`,
       ),
     )
-  const missing = rows.untold('missing')
-  const newer = rows.untold('newer')
+  const missing = rows.unreported('missing')
+  const newer = rows.unreported('newer')
   if (missing > 0) warn(missing, 'new in the list, and written')
   if (newer > 0) warn(newer, 'changed in the list, and written again')
-  if (keys.unmet().length > 0) {
-    const gone = await confirmUnmet(context)
+  if (keys.notFound().length > 0) {
+    const gone = await confirmNotFound(context)
     if (gone.length > 0) {
       warn(gone.length, 'not in the list, not found by a second look either, and deleted')
-      keys.unmetAreGone(gone)
+      keys.markGone(gone)
       await emitDeletes(context)
     }
-    const left = keys.unmet().length
+    const left = keys.notFound().length
     if (left > 0)
       log.warn(
         warningOf(
@@ -231,6 +231,6 @@ async function mend(context: StreamContext): Promise<void> {
         ),
       )
   }
-  if (missing + newer === 0 && keys.unmet().length === 0)
+  if (missing + newer === 0 && keys.notFound().length === 0)
     log.info(`${stream.stream}: the audit found nothing that the delta had not reported.`)
 }

@@ -53,12 +53,12 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
  * Checks rows that an audit has not found, and returns those that are deleted; none if the service offers no way to
  * check. Many rows are looked up in a list of all days, including those after `future_days`.
  */
-export async function confirmUnmet(context: StreamContext): Promise<readonly Key[]> {
+export async function confirmNotFound(context: StreamContext): Promise<readonly Key[]> {
   const { state, pages } = context
-  const unmet = state.keys.unmet()
-  const areFew = unmet.length <= Math.max(MOST_SINGLE, pages.count)
-  const isSure = (areFew && (await askEach(context, unmet))) || (await listAgain(context))
-  return isSure ? state.keys.unmet() : []
+  const notFound = state.keys.notFound()
+  const areFew = notFound.length <= Math.max(MOST_SINGLE, pages.count)
+  const isSure = (areFew && (await askEach(context, notFound))) || (await listAgain(context))
+  return isSure ? state.keys.notFound() : []
 }
 
 /**
@@ -115,13 +115,13 @@ async function askEach(context: StreamContext, asked: readonly Key[]): Promise<b
   const references = referencePairs(stream, config)
   // With a reference of its own collection, the service would read the end of the path as a value of that reference.
   const isReference = references.some(([collection]) => collection === stream.collection)
-  const met = keys.someMet()
+  const known = keys.someFound()
   if (asked.length === 0) return true
   if (stream.single === false || isReference) return false
   if (asked.some((key) => typeof key !== 'number')) return false
   const settings = secondLook(context)
   let [found, missing] = [0, 0]
-  for (const id of met === undefined ? asked : [met, ...asked]) {
+  for (const id of known === undefined ? asked : [known, ...asked]) {
     const link = requestUrl({ path: `/${stream.collection}/${id}`, references }, endpoints)
     try {
       for await (const { count } of emitPages(link, 'single', context, settings))
@@ -130,7 +130,7 @@ async function askEach(context: StreamContext, asked: readonly Key[]): Promise<b
     } catch (error) {
       if (isDamaged(error)) return false
       if (!(error instanceof HttpError) || error.failure === 'transient') throw error
-      if (id === met || !error.is('missing')) return false
+      if (id === known || !error.is('missing')) return false
       missing++
       if (found === 0 && missing === MOST_SINGLE) return false
     }

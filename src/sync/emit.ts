@@ -111,15 +111,15 @@ export async function* emitPages(
   function takeNote(batch: RecordBatch): void {
     order.settle(batch)
     rows.take(batch)
-    keys.meet(batch)
+    keys.markFound(batch)
   }
 
   function write(batch: RecordBatch, mayRepeat: boolean): Promise<void> | undefined {
     if (batch.count === 0) return undefined
     if (!isSecond) state.addRows(batch.count)
     order.settle(batch)
-    if (audit === 'second') rows.leaveOutOthers(batch, keys.mayHave)
-    if (mode === 'full_refresh') keys.leaveOutSent(batch)
+    if (audit === 'second') rows.skipOthers(batch, keys.mayHave)
+    if (mode === 'full_refresh') keys.skipSent(batch)
     else if (place !== undefined) track(batch, place, mayRepeat)
     if (audit !== 'second') rows.take(batch)
     return output.records(batch, state.stamp(clock.now()))
@@ -129,7 +129,7 @@ export async function* emitPages(
   function track(batch: RecordBatch, where: RowTreatment['place'], mayRepeat: boolean): void {
     mark?.(batch)
     if (kind === 'delta') noteChanges(batch, state)
-    if (isSecond) keys.leaveOutMet(batch)
+    if (isSecond) keys.skipFound(batch)
     keys.observe(batch, typeof where === 'function' ? where(batch) : where, mayRepeat)
     if (isSecond) state.addRows(written(batch))
   }

@@ -73,14 +73,14 @@ export async function backfill(position: Backfill, context: StreamContext): Prom
  * Rows that an earlier sync read are then older than the others, so an incremental stream is listed a second time.
  */
 export async function list(position: List, context: StreamContext): Promise<Position> {
-  const { state, config, endpoints, clock, output, rows, account } = context
+  const { state, config, endpoints, clock, output, rows, inventory } = context
   const { stream, start, mode } = state
   const until = position.until ?? lastDay(context)
   if (start !== null) state.listUntil(until)
   const range = start === null ? undefined : { from: start, until }
   const slices = slicesOf(stream, range, config, endpoints)
   const isResumed = position.until !== null
-  if (config.auditDays > 0 && account !== undefined && !isResumed) rows.begin(range ?? null)
+  if (config.auditDays > 0 && inventory !== undefined && !isResumed) rows.begin(range ?? null)
   try {
     for await (const listing of emitSlices(slices, position, { place: 'window' }, context)) {
       state.moveTo({ phase: 'list', ...listing, until })

@@ -91,15 +91,15 @@ describe('live keys', () => {
 
   it('does not count rows of a full refresh among the living that are marked as deleted', () => {
     const keys = liveKeys()
-    keys.leaveOutSent(batch({ id: 1 }, { id: 2, kind: SOFT_DELETE }))
+    keys.skipSent(batch({ id: 1 }, { id: 2, kind: SOFT_DELETE }))
     expect(living(keys)).toEqual([1])
   })
 
   it('leaves out of a full refresh the row with which a page ended and the next one begins', () => {
     const keys = liveKeys()
-    keys.leaveOutSent(batch({ id: 1 }, { id: 2 }))
+    keys.skipSent(batch({ id: 1 }, { id: 2 }))
     const next = batch({ id: 2 }, { id: 3 })
-    keys.leaveOutSent(next)
+    keys.skipSent(next)
     expect([...next.ops]).toEqual([SKIP, UPSERT])
   })
 
@@ -176,11 +176,11 @@ describe('live keys', () => {
     keys.observe(batch({ id: 1 }), 'window')
     keys.observe(batch({ id: 2, kind: DELETE }), 'window')
     const second = batch({ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 })
-    keys.leaveOutMet(second)
+    keys.skipFound(second)
     expect([...second.ops]).toEqual([SKIP, SKIP, UPSERT, UPSERT])
     keys.observe(second, 'window')
     expect(deletes(keys)).toEqual([])
-    expect(keys.someMet()).toBe(1)
+    expect(keys.someFound()).toBe(1)
   })
 
   it('does not count a soft-deleted row among the living', () => {

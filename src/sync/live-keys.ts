@@ -66,12 +66,12 @@ export interface LiveKeys {
    * Used when the rows that a complete read did not find are checked. Sets the op to SKIP for records whose row it
    * has found, or whose deletion was reported. Must be called before `observe`.
    */
-  leaveOutMet(batch: RecordBatch): void
+  skipFound(batch: RecordBatch): void
   /**
-   * Used by full refreshes instead of `observe` and `leaveOutMet`. Sets the op to SKIP for records whose row was
+   * Used by full refreshes instead of `observe` and `skipFound`. Sets the op to SKIP for records whose row was
    * already sent, and notes the others.
    */
-  leaveOutSent(batch: RecordBatch): void
+  skipSent(batch: RecordBatch): void
   /** A full refresh begins or has ended: no row counts as sent. */
   forgetSent(): void
   /** The rows that the warehouse has after the deletions of `gone`, in chunks. */
@@ -87,13 +87,13 @@ export interface LiveKeys {
    */
   beginAudit(): void
   /** The audit has found the rows of a batch, which is not written. */
-  meet(batch: RecordBatch): void
+  markFound(batch: RecordBatch): void
   /** The rows that the audit has not found so far. */
-  unmet(): readonly Key[]
+  notFound(): readonly Key[]
   /** Marks some of these rows as deleted. */
-  unmetAreGone(keys: readonly Key[]): void
+  markGone(keys: readonly Key[]): void
   /** Any row with an integer key that was found; undefined if there is none. */
-  someMet(): number | undefined
+  someFound(): number | undefined
   /** The rows to delete. Rows in doubt are among them only if no backfill will decide about them. */
   gone(): Iterable<Key>
   /** The number of rows in `gone`. */
@@ -132,7 +132,7 @@ export function createLiveKeys(
   /** Keys of the current page that have already been written, while the rest of the page is still to come. */
   let ofThisPage = createIdSet()
   /** Rows whose deletion was reported to this process. */
-  let toldGone = createIdSet()
+  let reportedDeleted = createIdSet()
   /** Rows that the audit has not found so far. */
   let unaudited = createIdSet()
   /** No key that was sent is higher than this one. */
@@ -145,21 +145,21 @@ export function createLiveKeys(
       return isBackfillInDoubt
     },
     observe,
-    leaveOutMet(batch) {
+    skipFound(batch) {
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
-        const isMet = (window.has(key) || backfill.has(key)) && !unaudited.has(key)
-        if (isMet || toldGone.has(key)) batch.ops[i] = SKIP
+        const wasFound = (window.has(key) || backfill.has(key)) && !unaudited.has(key)
+        if (wasFound || reportedDeleted.has(key)) batch.ops[i] = SKIP
       }
     },
-    leaveOutSent,
+    skipSent,
     forgetSent() {
       forgetAllBut(createIdSet())
       highestSent = -1
       isTracked = true
     },
     *living() {
-      const doAll = toldGone.size === 0 && doubted.size === 0
+      const doAll = reportedDeleted.size === 0 && doubted.size === 0
       for (const set of [window, backfill])
         for (const keys of set.chunks()) yield doAll ? keys : keys.filter(lives)
     },
@@ -171,18 +171,18 @@ export function createLiveKeys(
     beginAudit() {
       unaudited = union([window, backfill])
     },
-    meet(batch) {
+    markFound(batch) {
       if (isPlain(batch)) unaudited.deleteIntegers(batch.keys)
       else for (let i = 0; i < batch.count; i++) unaudited.delete(keyAt(batch, i))
     },
-    unmet: () => [...unaudited.keys()],
-    unmetAreGone(keys) {
+    notFound: () => [...unaudited.keys()],
+    markGone(keys) {
       for (const key of keys) {
         for (const set of [window, backfill, unaudited]) set.delete(key)
         unseen.add(key)
       }
     },
-    someMet() {
+    someFound() {
       for (const set of [window, backfill])
         for (const key of set.keys()) if (typeof key === 'number' && !unaudited.has(key)) return key
       return undefined
@@ -242,11 +242,11 @@ export function createLiveKeys(
     }
     const [here, elsewhere] = place === 'window' ? [window, backfill] : [backfill, window]
     here.addIntegers(batch.keys)
-    for (const keys of [elsewhere, unseen, doubted, toldGone, unaudited])
+    for (const keys of [elsewhere, unseen, doubted, reportedDeleted, unaudited])
       keys.deleteIntegers(batch.keys)
   }
 
-  function leaveOutSent(batch: RecordBatch): void {
+  function skipSent(batch: RecordBatch): void {
     highest = later(highest, batch.highestVersion ?? null)
     if (!isTracked) return
     const { count, ops, keys } = batch
@@ -262,7 +262,7 @@ export function createLiveKeys(
       if (window.has(key)) ops[i] = SKIP
       if (ops[i] === SKIP) continue
       window.add(key)
-      if (ops[i] !== UPSERT) toldGone.add(key)
+      if (ops[i] !== UPSERT) reportedDeleted.add(key)
     }
   }
 
@@ -281,10 +281,10 @@ export function createLiveKeys(
       const wasBefore = backfill.has(key)
       backfill.delete(key)
       if (op !== UPSERT) {
-        toldGone.add(key)
+        reportedDeleted.add(key)
         continue
       }
-      toldGone.delete(key)
+      reportedDeleted.delete(key)
       const here = place instanceof Function ? place(i) : place
       // A change may report a date on which the row was before the lists found it.
       if (here === 'window' && wasBefore && place instanceof Function) isBackfillInDoubt = true
@@ -306,7 +306,7 @@ export function createLiveKeys(
   }
 
   function lives(key: Key): boolean {
-    return !toldGone.has(key) && !doubted.has(key)
+    return !reportedDeleted.has(key) && !doubted.has(key)
   }
 
   function forgetAllBut(left: IdSet): void {
@@ -315,7 +315,7 @@ export function createLiveKeys(
     unseen = left
     doubted = createIdSet()
     ofThisPage = createIdSet()
-    toldGone = createIdSet()
+    reportedDeleted = createIdSet()
     unaudited = createIdSet()
   }
 

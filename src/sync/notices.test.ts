@@ -25,7 +25,7 @@ describe('a warning', () => {
 
   it('of many streams is logged for the first one, and for the others together at the end', () => {
     for (const stream of ['people', 'jobs', 'breaks']) warn(stream, 'the link is old.')
-    warnings.tellRest()
+    warnings.logRest()
     expect(lines).toEqual([
       'WARN people: the link is old.',
       'DEBUG jobs: the link is old.',
@@ -37,7 +37,7 @@ describe('a warning', () => {
   it('of one stream is not logged again at the end', () => {
     warn('people', 'the link is old.')
     warn('jobs', 'the settings have changed.')
-    warnings.tellRest()
+    warnings.logRest()
     expect(lines).toHaveLength(2)
   })
 })

@@ -51,7 +51,7 @@ export interface StreamWarnings {
   /** A log that puts the name of the stream before each message. */
   of(stream: string): StreamLog
   /** Logs the collected warnings. Must be called once, after all streams have been read. */
-  tellRest(): void
+  logRest(): void
 }
 
 export type StreamLog = Pick<Log, 'debug' | 'warn'>
@@ -69,7 +69,7 @@ export function createStreamWarnings(log: Log): StreamWarnings {
         say(`${stream}: ${text}`)
       },
     }),
-    tellRest() {
+    logRest() {
       for (const [text, streams] of others)
         if (streams.length > 0) log.warn(`${streams.sort().join(', ')}: ${text}`)
     },

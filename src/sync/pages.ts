@@ -39,7 +39,7 @@ interface LastEvent {
 }
 
 /** What the pages are read for. */
-interface Belonging {
+interface PageOrigin {
   readonly of?: string
   readonly slice?: string
 }
@@ -54,7 +54,7 @@ export interface Pages {
    * connector created, because it concerns the request, and a conflict (409) of a `delta` link, because another
    * consumer may have caused it. After a conflict, the request is first repeated a few times.
    */
-  read(first: string, kind: LinkKind, belonging?: Belonging): AsyncGenerator<PageEvent, void>
+  read(first: string, kind: LinkKind, origin?: PageOrigin): AsyncGenerator<PageEvent, void>
   /** The number of pages that were read since the last call of `restartCount`. */
   readonly count: number
   restartCount(): void
@@ -113,7 +113,7 @@ export function createPages(settings: PagesSettings): Pages {
   async function* read(
     first: string,
     kind: LinkKind,
-    { of = first, slice = '' }: Belonging = {},
+    { of = first, slice = '' }: PageOrigin = {},
   ): AsyncGenerator<PageEvent, void> {
     // A listener is not called for a signal that was aborted before.
     signal.throwIfAborted()
@@ -146,18 +146,18 @@ export function createPages(settings: PagesSettings): Pages {
   async function* readPage(
     link: string,
     kind: LinkKind,
-    belonging: Required<Belonging>,
+    origin: Required<PageOrigin>,
     waiting: Waiting,
   ): AsyncGenerator<PageEvent, LastEvent> {
     let tries: Tries | undefined
     for (;;) {
       try {
         waiting.begin()
-        const answer = await request(link, belonging.of, tries?.isRepeat ?? false)
+        const answer = await request(link, origin.of, tries?.isRepeat ?? false)
         waiting.end()
         const body = kind === 'single' ? asPage(answer) : answer
-        if ('whole' in body) return await whole(body.whole, belonging)
-        if ('parse' in reader) return await whole(await collected(body.parts), belonging)
+        if ('whole' in body) return await whole(body.whole, origin)
+        if ('parse' in reader) return await whole(await collected(body.parts), origin)
         return yield* parts(reader.scanner, body.parts)
       } catch (error) {
         signal.throwIfAborted()
@@ -233,7 +233,7 @@ export function createPages(settings: PagesSettings): Pages {
 
   async function whole(
     chunks: readonly Buffer[],
-    { of, slice }: Required<Belonging>,
+    { of, slice }: Required<PageOrigin>,
   ): Promise<LastEvent> {
     await requestAhead(lastNextLink(chunks), of)
     const { batch, end } =

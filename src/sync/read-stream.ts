@@ -13,8 +13,8 @@ import type { StartOver, StreamContext } from './stream-state.ts'
  * gives up when an attempt reads no more pages than the best one before it.
  */
 export async function readStream(context: StreamContext): Promise<void> {
-  const { state, output, log, account } = context
-  account?.begun(state)
+  const { state, output, log, inventory } = context
+  inventory?.begun(state)
   output.started(() => state.blob())
   try {
     if (state.isRefreshed)
@@ -58,17 +58,17 @@ async function readToEnd(context: StreamContext): Promise<void> {
 
 /** Reads all phases of a stream, then writes deletions of the rows that were not found. */
 async function readPhases(context: StreamContext): Promise<void> {
-  const { state, account, rows } = context
+  const { state, inventory, rows } = context
   rows.end()
   await beginSync(context)
   await readToComplete(context)
   await confirmDeletes(context)
   const isDue = isAuditDue(context)
-  if (!isDue) account?.note(state.keys, rows)
+  if (!isDue) inventory?.note(state.keys, rows)
   await emitDeletes(context)
   if (!isDue) return
   await audit(context, () => readToComplete(context))
-  account?.note(state.keys, rows)
+  inventory?.note(state.keys, rows)
 }
 
 /** Reads phase after phase, until everything of this sync has been read. */

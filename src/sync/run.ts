@@ -24,7 +24,11 @@ import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
 import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
-import { createStreamAccount, type InventoryRow, type StreamAccount } from './stream-account.ts'
+import {
+  createStreamInventory,
+  type InventoryRow,
+  type StreamInventory,
+} from './stream-inventory.ts'
 import type { StreamContext } from './stream-state.ts'
 import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'
 import { createSummedRows } from './summed-rows.ts'
@@ -84,8 +88,8 @@ function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: 
 
 /** What the streams of a sync share. */
 interface Shared {
-  /** The account of each stream for the inventory; empty if the inventory is not selected. */
-  readonly accounts: ReadonlyMap<StreamTask, StreamAccount>
+  /** What the inventory says of each stream; empty if the inventory is not selected. */
+  readonly inventories: ReadonlyMap<StreamTask, StreamInventory>
   /** How each stream is read, decided once, by the service's time. */
   readonly decisions: ReadonlyMap<StreamTask, Decision>
   readonly ids: IdBudget
@@ -139,14 +143,14 @@ async function readAll(
   const counted = inventory === undefined ? [] : read
   const shared: Shared = {
     decisions,
-    accounts: new Map(counted.map((task) => [task, createStreamAccount(task.stream)])),
+    inventories: new Map(counted.map((task) => [task, createStreamInventory(task.stream)])),
     ids: createIdBudget(byName(decisions, storedCharacters), charactersOf(settings.keptStates)),
     expiredDeltas: createExpiredDeltas([...decisions.values()].filter(continuesDelta).length),
     warnings: createStreamWarnings(log),
   }
   const failures = await work(read, session, shared, settings)
   if (inventory !== undefined) await writeInventory(inventory, session, shared, settings)
-  shared.warnings.tellRest()
+  shared.warnings.logRest()
   const advice = shared.expiredDeltas.advice()
   if (advice !== undefined) log.warn(advice)
   return failures
@@ -160,7 +164,7 @@ function isInventory({ stream }: StreamTask): boolean {
 async function writeInventory(
   task: StreamTask,
   { clock }: Session,
-  { decisions, accounts, ids, warnings }: Shared,
+  { decisions, inventories, ids, warnings }: Shared,
   { config, observer, signal }: RunSettings,
 ): Promise<void> {
   const { output, stream } = task
@@ -174,7 +178,7 @@ async function writeInventory(
   observer?.started(stream.stream, state.begunFrom)
   await emitInventory(
     { state, output, clock },
-    [...accounts.values()].flatMap(({ rows }) => rows),
+    [...inventories.values()].flatMap(({ rows }) => rows),
   )
   observer?.ended(stream.stream)
   await output.flush()
@@ -208,7 +212,7 @@ async function work(
       if (isDelta(task)) await gate.passed
       const error = await isolate(task, session, shared, settings)
       const { stream } = task.stream
-      shared.accounts.get(task)?.ended(session.clock.now(), error !== undefined)
+      shared.inventories.get(task)?.ended(session.clock.now(), error !== undefined)
       settings.observer?.ended(stream, error)
       if (error !== undefined) failures.push({ stream, error })
       // The gate waits until the first record has left the process.
@@ -259,7 +263,7 @@ async function isolate(
       log,
       observer,
       expiredDeltas: shared.expiredDeltas,
-      account: shared.accounts.get(task),
+      inventory: shared.inventories.get(task),
       rows: createSummedRows(stream),
     })
     return undefined

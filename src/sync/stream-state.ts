@@ -13,7 +13,7 @@ import type { ExpiredDeltas, StreamLog } from './notices.ts'
 import type { Pages } from './pages.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
 import { type Mode, type StateBlob, type StoredState, writeState } from './stored-state.ts'
-import type { StreamAccount } from './stream-account.ts'
+import type { StreamInventory } from './stream-inventory.ts'
 import type { StreamTask } from './stream-task.ts'
 import type { Fingerprints, SummedRows } from './summed-rows.ts'
 
@@ -363,7 +363,7 @@ export interface StreamContext {
   /** Shared by all streams of the sync. */
   readonly expiredDeltas: ExpiredDeltas
   /** Set if an inventory is written. */
-  readonly account: StreamAccount | undefined
+  readonly inventory: StreamInventory | undefined
   /** The rows of a listing, if they are summed. */
   readonly rows: SummedRows
 }

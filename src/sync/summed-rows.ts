@@ -39,7 +39,7 @@ export interface PartSums {
 }
 
 /** How a listed row differs from what the sync knows: it is missing, or newer than all known versions. */
-type Untold = 'missing' | 'newer'
+type Unreported = 'missing' | 'newer'
 
 /** The known rows with which listed rows are compared. */
 interface KnownRows {
@@ -80,9 +80,9 @@ export interface SummedRows {
    * For a second listing: sets the op to SKIP for records of other parts, for those that differ from the first
    * listing, and for deleted rows.
    */
-  leaveOutOthers(batch: RecordBatch, lives: (key: Key) => boolean): void
+  skipOthers(batch: RecordBatch, lives: (key: Key) => boolean): void
   /** The number of rows of a kind that the second listing has confirmed. */
-  untold(kind: Untold): number
+  unreported(kind: Unreported): number
   /** The fingerprints of all parts, except those of which the second listing did not confirm each row. */
   fingerprints(lives: (key: Key) => boolean): Fingerprints
   /** The sums of the living rows, and their number, including those of other days. */
@@ -95,10 +95,10 @@ export interface SummedRows {
  * The numbers that are stored for each row, and their positions. With its key, a row takes about 100 bytes of memory.
  */
 const FIELDS = 9
-const [VERSION, CONTENT, WHOLE, PART, UNTOLD, CONFIRMED] = [0, 2, 4, 6, 7, 8]
+const [VERSION, CONTENT, WHOLE, PART, UNREPORTED, CONFIRMED] = [0, 2, 4, 6, 7, 8]
 /** The part of rows whose days were not listed; they are not summed. */
 const OTHER_DAYS = ''
-const KINDS: readonly (Untold | undefined)[] = [undefined, 'missing', 'newer']
+const KINDS: readonly (Unreported | undefined)[] = [undefined, 'missing', 'newer']
 
 /** Creates the rows of a stream, without a listing. */
 export function createSummedRows(stream: Stream): SummedRows {
@@ -149,29 +149,30 @@ export function createSummedRows(stream: Stream): SummedRows {
       const differs = ([part, text]: [string, string]) => before.get(part) !== text
       chosen = new Set([
         ...[...fingerprintsOf(lives)].filter(differs).map(([part]) => part),
-        ...[...places.values()].filter((at) => numbers[at + UNTOLD] !== 0).map(partAt),
+        ...[...places.values()].filter((at) => numbers[at + UNREPORTED] !== 0).map(partAt),
       ])
       return chosen
     },
-    leaveOutOthers(batch, lives) {
+    skipOthers(batch, lives) {
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
         const at = places.get(key)
-        const isThere = at !== undefined && (lives(key) || numbers[at + UNTOLD] !== 0)
+        const isThere = at !== undefined && (lives(key) || numbers[at + UNREPORTED] !== 0)
         if (isThere && isAsTaken(batch, i, at)) numbers[at + CONFIRMED] = 1
         else batch.ops[i] = SKIP
       }
     },
-    untold(kind) {
+    unreported(kind) {
       let count = 0
       for (const at of places.values())
-        if (KINDS[numbers[at + UNTOLD] as number] === kind && numbers[at + CONFIRMED] === 1) count++
+        if (KINDS[numbers[at + UNREPORTED] as number] === kind && numbers[at + CONFIRMED] === 1)
+          count++
       return count
     },
     fingerprints(lives) {
       const whole = new Map(fingerprintsOf(lives))
       for (const [key, at] of places) {
-        const isConcerned = lives(key) || numbers[at + UNTOLD] !== 0
+        const isConcerned = lives(key) || numbers[at + UNREPORTED] !== 0
         if (isConcerned && numbers[at + CONFIRMED] === 0 && chosen.has(partAt(at)))
           whole.delete(partAt(at))
       }
@@ -210,7 +211,7 @@ export function createSummedRows(stream: Stream): SummedRows {
   function keep(key: Key, text: string): void {
     const record = JSON.parse(text) as Fields
     const before = places.get(key)
-    const untold = untoldOf(key, record, before)
+    const unreported = unreportedOf(key, record, before)
     if (known !== undefined) {
       const version = versionOf(record)
       if (known.watched.has(key)) listed.set(key, version)
@@ -228,7 +229,7 @@ export function createSummedRows(stream: Stream): SummedRows {
     const part = partOf(record)
     if (!parts.includes(part)) parts.push(part)
     const digests = [...digestOf(version), ...digestOf(content), ...digestOf(text)]
-    numbers.set([...digests, parts.indexOf(part), untold, 0], at)
+    numbers.set([...digests, parts.indexOf(part), unreported, 0], at)
   }
 
   function isAsTaken(batch: RecordBatch, index: number, at: number): boolean {
@@ -262,10 +263,10 @@ export function createSummedRows(stream: Stream): SummedRows {
   }
 
   /** The index of the row's kind in `KINDS`. */
-  function untoldOf(key: Key, record: Fields, before: number | undefined): number {
+  function unreportedOf(key: Key, record: Fields, before: number | undefined): number {
     if (known === undefined) return 0
     // A row that is listed twice keeps its kind.
-    if (before !== undefined) return numbers[before + UNTOLD] as number
+    if (before !== undefined) return numbers[before + UNREPORTED] as number
     if (!known.mayHave(key)) return KINDS.indexOf('missing')
     const { highestVersion } = known
     const isNewer = highestVersion !== null && versionOf(record) > highestVersion

@@ -2,7 +2,7 @@ import type { ConnectorError } from '../ground/errors.ts'
 import type { RowCounts, StreamRequest, StreamStart, SyncObserver } from './connector.ts'
 
 /** Derives the progress of a sync from the calls to its outputs, for a source that does not report it. */
-export interface OwnProgress {
+export interface DerivedProgress {
   /** The observer to pass to the source. Once the source calls `begun`, nothing is derived any more. */
   readonly observer: SyncObserver
   started(stream: string): void
@@ -14,37 +14,37 @@ export interface OwnProgress {
 const NO_TRAFFIC = { requests: 0, retries: 0, refusals: 0, bytes: 0, answerMs: 0 }
 
 /** Creates the progress of a sync of these streams, which is reported to `observer`. */
-export function createOwnProgress(
+export function createDerivedProgress(
   observer: SyncObserver,
   streams: readonly (Pick<StreamRequest, 'name' | 'mode' | 'state'> & {
     readonly output: { readonly counts: RowCounts }
   })[],
-): OwnProgress {
+): DerivedProgress {
   const starts = new Map(streams.map((stream) => [stream.name, startOf(stream)]))
   const running = new Set<string>()
-  let teller: 'nobody' | 'source' | 'outputs' = 'nobody'
+  let reporter: 'nobody' | 'source' | 'outputs' = 'nobody'
   return {
     observer: {
       ...observer,
       begun(facts) {
-        teller = 'source'
+        reporter = 'source'
         observer.begun(facts)
       },
     },
     started(name) {
-      if (teller === 'nobody') begin()
+      if (reporter === 'nobody') begin()
       const start = starts.get(name)
-      if (teller !== 'outputs' || start === undefined) return
+      if (reporter !== 'outputs' || start === undefined) return
       running.add(name)
       observer.started(name, start)
     },
     ended(name, error) {
-      if (teller === 'outputs' && running.delete(name)) observer.ended(name, error)
+      if (reporter === 'outputs' && running.delete(name)) observer.ended(name, error)
     },
   }
 
   function begin(): void {
-    teller = 'outputs'
+    reporter = 'outputs'
     observer.begun({
       subject: '',
       labels: {},

@@ -28,7 +28,7 @@ interface CountedKeys {
 }
 
 /** The sums of the rows that the warehouse must have of one stream, computed while it is read. */
-export interface StreamAccount {
+export interface StreamInventory {
   /** The read of the stream begins. */
   begun(reading: { readonly mode: string; readonly isContinued: boolean }): void
   /** Notes the rows that exist after the deletions of the read, and the sums of the listed rows, if there are any. */
@@ -49,8 +49,8 @@ interface Noted {
 
 const NOTHING: Noted = { records: null, keys: null, isComplete: false, range: null, parts: [] }
 
-/** Creates an empty account. */
-export function createStreamAccount(stream: Stream): StreamAccount {
+/** Creates the inventory of a stream, without rows. */
+export function createStreamInventory(stream: Stream): StreamInventory {
   const rows: InventoryRow[] = []
   let noted = NOTHING
   let isResumed = false
