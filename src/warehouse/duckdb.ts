@@ -11,11 +11,12 @@ import { literal } from './sql.ts'
 /** The part of DuckDB's package that is used. */
 type DuckDb = Pick<typeof import('@duckdb/node-api'), 'DuckDBInstance'>
 
-/** What DuckDB may take of memory, */
-const MEMORY_MB = 256
-/** and for each megabyte of a row that is as long as this. */
+/** What DuckDB may take of memory: it fills it with blocks of the file, and is no faster with more of them. */
+const MEMORY_MB = 128
+/** Where a row is as long as this it may take so much more, and so much for each megabyte of the row. */
+const LONG_MB = 2
+const MEMORY_OF_LONG_MB = 128
 const MEMORY_PER_LONG_MB = 16
-const LONG_MB = 4
 
 const SETTINGS = {
   // Many tenants are synced side by side, each in a process of this size, however large the machine is. A
@@ -194,7 +195,7 @@ export function createPatience(
 export async function makeRoom(connection: DuckDBConnection, longest: number): Promise<void> {
   const megabytes = Math.ceil(longest / 1_000_000)
   if (megabytes < LONG_MB) return
-  const limit = MEMORY_MB + megabytes * MEMORY_PER_LONG_MB
+  const limit = MEMORY_MB + MEMORY_OF_LONG_MB + megabytes * MEMORY_PER_LONG_MB
   await connection.run(`SET memory_limit = '${limit}MB'`)
 }
 

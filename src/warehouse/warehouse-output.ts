@@ -14,9 +14,11 @@ import { type StreamRows, unwritable } from './stream-rows.ts'
 const COMMIT_ROWS = 2 * 122_880
 /** So many bytes of rows are committed together at most, a page or a part of one more. */
 const COMMIT_BYTES = 96 * 1024 * 1024
-/** Rows that may take the place of others are in memory until they are committed: each of their bytes counts for so many. */
+/** Rows so wide that they fill no row group before are in memory, and in the log: each of their bytes counts for so many. */
+const WIDE = 2
+/** So do those of rows that may take the place of others, */
 const REPLACING = 6
-/** So do rows of records that are this long: DuckDB has each several times in memory. */
+/** and of records that are this long: DuckDB has each several times in memory. */
 const LONG_BYTES = 8 * 1024 * 1024
 /** A kill costs no more than what was read in this time, */
 const COMMIT_MS = 5_000
@@ -204,7 +206,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       onFirst()
       const addAll = () => {
         const lines = batch.lines(LINE_PARTS)
-        const done = add(lines, generation)
+        const done = add(lines, generation, batch.count)
         releaseBuffer(lines)
         return done
       }
@@ -220,7 +222,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     deletes(gone, { generation }) {
       counts.deletes += gone.length
       const lines = gone.map((key) => `{${key}${LINE_PARTS.deleteSuffix}`)
-      return afterRising(() => add(Buffer.from(lines.join('')), generation))
+      return afterRising(() => add(Buffer.from(lines.join('')), generation, gone.length))
     },
     checkpoint() {
       isChanged = true
@@ -261,12 +263,17 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     return isCommitted ? end() : commits.now().then(end)
   }
 
-  function add(lines: Uint8Array, generation: number): Promise<void> | undefined {
+  function add(lines: Uint8Array, generation: number, count: number): Promise<void> | undefined {
     if (failure !== undefined) return Promise.reject(failure)
     isChanged = true
     highestGeneration = Math.max(highestGeneration, generation)
     const bytes = rows.add(lines, generation)
-    return commits.wrote(bytes * (keys.rise && bytes < LONG_BYTES ? 1 : REPLACING))
+    return commits.wrote(bytes * weightOf(bytes, count))
+  }
+
+  function weightOf(bytes: number, count: number): number {
+    if (!keys.rise || bytes >= LONG_BYTES) return REPLACING
+    return bytes * COMMIT_ROWS > count * COMMIT_BYTES ? WIDE : 1
   }
 
   function wrote(bytes: number): Promise<void> | undefined {
