@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask } from '../../integration-tests/testing/protime.ts'
 import { DELETE, SKIP, SOFT_DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
-import { assertPublishable, publish } from './publish.ts'
+import { assertPublishable, publish } from './replace-file.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
 
 const TEXT = { type: ['string', 'null'] }

@@ -18,7 +18,7 @@ import {
 } from './duckdb.ts'
 import { type Description, describe } from './flat-view.ts'
 import { claim, isOwned, type Owner } from './owner.ts'
-import { publish } from './publish.ts'
+import { publish } from './replace-file.ts'
 import {
   alterTable,
   createTable,

@@ -16,4 +16,4 @@ export {
   type WebhookEvent,
   type WebhookEventOf,
 } from './receive/event.ts'
-export { toNode } from './receive/to-node.ts'
+export { toNode } from './receive/node-http.ts'

@@ -6,7 +6,6 @@ import type { Duplex } from 'node:stream'
 import { tryParseJson } from '../../ground/json.ts'
 import { REAL_TIME, type Time } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
-import { answer, boundConnections, type HttpAnswer } from './connections.ts'
 import {
   claimedDigest,
   type DeliveryPath,
@@ -17,6 +16,7 @@ import {
   type RefusalReason,
   STATUS,
 } from './delivery.ts'
+import { answer, boundConnections, type HttpAnswer } from './node-http.ts'
 
 /** Warnings about events that anybody outside can cause at any rate. */
 interface QuietLog {
