@@ -59,10 +59,19 @@ interface Attempts {
   isRepeat: boolean
 }
 
+/** The token for the next attempt. */
+type NextToken = 'same token' | 'new token' | 'unscoped token'
+
 /** The result of an attempt: what was read, or the token for the next attempt. */
-type Attempted<T> =
-  | { readonly used: T }
-  | { readonly next: 'same token' | 'new token' | 'unscoped token' }
+type Attempted<T> = { readonly used: T } | { readonly next: NextToken }
+
+/** An attempt without a usable answer. */
+interface FailedAttempt {
+  readonly given: Exchange<unknown>
+  readonly attempts: Attempts
+  readonly token: Token | undefined
+  readonly admission: Permit
+}
 
 /** Totals of the exchanges of a process. */
 export interface ExchangeCounts {
@@ -140,8 +149,8 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     attempts: Attempts,
     token?: Token,
   ): Promise<Attempted<T>> {
-    const { call, signal = settings.signal, onRetry } = given
-    const { url = given.url, redirects, renewals, failures } = attempts
+    const { call, signal = settings.signal } = given
+    const { url = given.url } = attempts
     const admission = await limiter.acquire(signal)
     counts.requests++
     given.onSend?.()
@@ -150,6 +159,19 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
       retryCause = undefined
       return outcome
     }
+    return { next: await prepareNext(outcome, { given, attempts, token, admission }) }
+  }
+
+  /**
+   * Decides what follows a failed attempt. Prepares the next one and returns the token that it needs, or throws the
+   * error if there is none.
+   */
+  async function prepareNext(
+    outcome: Failed,
+    { given, attempts, token, admission }: FailedAttempt,
+  ): Promise<NextToken> {
+    const { call, signal = settings.signal, onRetry } = given
+    const { url = given.url, redirects, renewals, failures } = attempts
     const result = resultOf(outcome)
     const isHeld = isRateLimit(result)
     if (!isHeld && 'reply' in outcome) limiter.onSuccess()
@@ -163,7 +185,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
       outcome.reply.discard()
       attempts.url = resolveLink(step.location, endpoints, { from: url, of: given.url })
       attempts.redirects++
-      return { next: 'same token' }
+      return 'same token'
     }
     if (isHeld) hold(admission, step.do === 'wait' ? step.ms : (result.retryAfterMs ?? 0))
     const error = await errorOf(outcome, given, attempts.isRepeat)
@@ -176,7 +198,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     if (step.do !== 'wait') {
       failures.forget()
       attempts.renewals++
-      return { next: step.do === 'unscoped' ? 'unscoped token' : 'new token' }
+      return step.do === 'unscoped' ? 'unscoped token' : 'new token'
     }
     failures.add()
     counts.retries++
@@ -184,7 +206,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     onRetry?.(retryCause)
     // After a rate limit, the request waits in the limiter together with the others.
     if (!isHeld) await time.sleep(step.ms, signal)
-    return { next: 'same token' }
+    return 'same token'
   }
 
   /** Sends one request, and reads the answer if its status is accepted. */
