@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Writable } from 'node:stream'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Message } from '../src/protocol/acceptance/messages.ts'
 import { scattered } from '../src/sync/testing/scattered.ts'
 import { type Scenario, startScenario } from './histories/scenario.ts'
@@ -121,12 +121,16 @@ describe('a body in crumbs', () => {
   })
 })
 
-let scenario: Scenario
-afterEach(() => scenario.emulator.close())
+/** A scenario that is closed behind its test. */
+async function opened(...of: Parameters<typeof startScenario>): Promise<Scenario> {
+  const scenario = await startScenario(...of)
+  onTestFinished(() => scenario.emulator.close())
+  return scenario
+}
 
 describe('the states of a run', () => {
   it('of more than 20 MB with scattered ids take less than 5 % of its records', async () => {
-    scenario = await startScenario(['people'], { people: 1, pageSize: 1000 })
+    const scenario = await opened(['people'], { people: 1, pageSize: 1000 })
     const [person] = scenario.emulator.all('people')
     const ids = new Set(Array.from({ length: 26_000 }, (_, i) => scattered(i, 2 ** 32)))
     for (const id of ids)
@@ -146,7 +150,7 @@ describe('the states of a run', () => {
 
 describe('a stream with more ids than a bookmark can hold', () => {
   it('says so, and its ghosts are the rows of older generations', async () => {
-    scenario = await startScenario(['activity_definitions'], { people: 1, pageSize: 5000 })
+    const scenario = await opened(['activity_definitions'], { people: 1, pageSize: 5000 })
     const { emulator, sync } = scenario
     const [sample] = emulator.all('activity-definitions')
     for (let i = 0; i < 80_000; i++) {
