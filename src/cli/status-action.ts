@@ -1,12 +1,11 @@
 import type { Tools } from '../protocol/connector.ts'
 import { INVENTORY, streams as knownStreams } from '../streams/streams.ts'
+import { DELTA_LIFE_HOURS } from '../sync/plan.ts'
 import { readStatus, type StreamAge, type WarehouseAge } from '../warehouse/account.ts'
 import { createPatience } from '../warehouse/duckdb.ts'
 import { EXIT, type ExitCode } from './command.ts'
 import { recordTable } from './preview-action.ts'
 
-/** The service forgets a delta this long after its last request. */
-const LINK_MS = 72 * 3_600_000
 const HOUR_MS = 3_600_000
 /** The width of a terminal that does not report it. */
 const WIDTH = 120
@@ -64,6 +63,6 @@ function nextOf(
   if (known === undefined) return 'no longer known'
   if (lastComplete === undefined) return 'first read'
   if (known.replication !== 'delta') return 'whole list'
-  const isExpired = now.getTime() - Date.parse(lastComplete) > LINK_MS
+  const isExpired = now.getTime() - Date.parse(lastComplete) > DELTA_LIFE_HOURS * HOUR_MS
   return isExpired ? 'from the beginning: expired link' : 'changes'
 }

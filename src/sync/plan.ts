@@ -57,7 +57,7 @@ export type Decision =
   | { readonly do: 'refuse'; readonly stored: StoredState; readonly error: ConnectorError }
 
 /** How long a delta link is valid: since its last request, or since it was sent (docs/service.md, "Expiry"). */
-const DELTA_LIFE_HOURS = 72
+export const DELTA_LIFE_HOURS = 72
 
 /** The most fields that a message names. */
 const MOST_NAMED = 5
