@@ -179,7 +179,7 @@ async function applyGroup(
     if (former !== undefined && differInForm(former, value)) {
       const found = await lookUp(value)
       if (found !== 'unanswered' && found?.value === former) {
-        takeForOne(former, value)
+        treatAsEqual(former, value)
         return false
       }
     }
@@ -202,7 +202,7 @@ async function applyGroup(
       askedInForm.add(other)
       const found = await lookUp(other)
       if (found !== 'unanswered' && found !== undefined && found.id === current.idOf(linked))
-        takeForOne(linked, other)
+        treatAsEqual(linked, other)
     }
   }
 
@@ -210,8 +210,8 @@ async function applyGroup(
    * The service has shown that it treats the other value as equal; so it does for all that differ in the same
    * way.
    */
-  function takeForOne(value: string, other: string): void {
-    links.takeForOne(value, other)
+  function treatAsEqual(value: string, other: string): void {
+    links.treatAsEqual(value, other)
     respell((one) => (links.fold(one) === links.fold(value) ? value : one))
     isDone = false
   }
@@ -251,7 +251,7 @@ async function applyGroup(
     if (id !== undefined && id === current.idOf(value)) return false
     const known = id === undefined ? undefined : current.valueOfId(id)
     const isInOtherForm = known !== undefined && differInForm(known, value)
-    if (isInOtherForm) takeForOne(value, known)
+    if (isInOtherForm) treatAsEqual(value, known)
     // A link that this run has made was not there before.
     const isOurs = isInOtherForm && id !== undefined && start.valueOfId(id) !== known
     // This run has freed the value. Otherwise it was linked when it was put, and somebody has removed the

@@ -15,52 +15,52 @@ import { canonicalId } from './read-record.ts'
 import type { WriteClient } from './write-client.ts'
 
 /**
- * The links between values and records, under one name of one collection. The service keeps at most one value
- * per record and one record per value.
+ * The links between values and records for one name of references of one collection. The service keeps at most one
+ * value per record and one record per value.
  */
 export interface Links {
-  /** The id to which a value is linked; undefined if it is free, or if that is not known. */
+  /** The id of the record that has this value; undefined if no record has it, or if that is unknown. */
   idOf(value: string): string | undefined
-  /** The value of a record; undefined if it has none, or if that is not known. */
+  /** The value of a record; undefined if it has none, or if that is unknown. */
   valueOfId(id: string): string | undefined
-  /** Whether it is known to what the value is linked. */
+  /** Whether it is known which record has the value, or that none has it. */
   isKnown(value: string): boolean
   /** Whether this run has linked the value. */
   isOurs(value: string): boolean
-  /** Links both, and removes the old links of both. */
+  /** Links a value to a record, and removes the old link of either. */
   link(value: string, id: string): void
   unlink(value: string): void
 }
 
-/** The links of the service, as they were read and as this run has changed them. */
+/** The service's links, with the changes of this run. */
 export interface CachedLinks extends Links {
-  /** False if the service's list could not be read: then only our own changes are known. */
+  /** False if the service's list could not be read. Then only the changes of this run are known. */
   readonly isComplete: boolean
-  /** How many there were when the list was read. */
+  /** The number of links in the list when it was read. */
   readonly initialSize: number
   values(): Iterable<string>
   /**
-   * A value as the service has it, or as it was first asked for, where that differs in blanks at an end or in
-   * the form of characters alone: the service may not tell these apart. Where it folds more, also in that.
+   * The spelling of a value that the service has, or that was requested first. Spellings differ only in spaces at
+   * the ends and in the Unicode form, which the service may ignore, or in whatever else it is known to ignore.
    */
   spelled(value: string): string
-  /** The values of the service that differ from this one in case and in blanks alone, if in anything. */
+  /** The linked values that are equal to this one, or differ only in case and spaces. */
   alike(value: string): readonly string[]
-  /** A value as the service compares it, as far as that is known. */
+  /** Normalizes a value as the service does when it compares values, as far as that is known. */
   fold(value: string): string
-  /** Whether the service folds more than it is taken to fold without being asked. */
+  /** Whether the service is known to ignore case or spaces within values. */
   readonly foldsMore: boolean
   /** The service has shown that it treats both as equal. */
-  takeForOne(value: string, other: string): void
-  /** What the records of this run have asked for, by their values as `foldedMost` has them. */
+  treatAsEqual(value: string, other: string): void
+  /** What the records of this run requested, by their values as normalized by `foldedMost`. */
   readonly claims: Map<string, readonly Claim[]>
-  /** How many of the links in the list would be removed or moved by these changes. */
+  /** The number of listed links that will be removed or moved after these changes. */
   takenAfter(changes: LinkChanges): number
-  /** How many are now. */
+  /** The number of listed links that are removed or moved now. */
   readonly taken: number
 }
 
-/** What the last record of a value has asked for; without an id, its deletion. */
+/** The last request for a value; without an id, a deletion. */
 export interface Claim {
   readonly text: string
   readonly id: string | undefined
@@ -72,7 +72,7 @@ interface ListedLink {
   readonly id: string | null
 }
 
-/** Links from the list; `isComplete` is false if the list could not be read. */
+/** Creates the links from a list; `isComplete` is false if the list could not be read. */
 function createLinks(listed: readonly ListedLink[], isComplete: boolean): CachedLinks {
   const ids = new Map<string, string | null>()
   const values = new Map<string, string>()
@@ -86,7 +86,7 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
     if (!spellings.has(folded(value))) spellings.set(folded(value), value)
   }
   const initial = new Map(ids)
-  /** Listed values that are linked to another record now. */
+  /** Listed values whose links this run has changed, perhaps back to what they were. */
   const moved = new Set<string>()
   const links: CachedLinks = {
     isComplete,
@@ -95,7 +95,7 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
     get foldsMore() {
       return folding !== NO_FOLDING
     },
-    takeForOne(value, other) {
+    treatAsEqual(value, other) {
       folding = foldingOf(value, other, folding)
     },
     alike,
@@ -160,7 +160,7 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
     if (initial.has(value)) moved.add(value)
   }
 
-  /** A record that has its value in another form has lost none. */
+  /** Whether a record has lost a listed value. A record that has the value in another spelling has not. */
   function isTaken(value: string, now: Links): boolean {
     const id = initial.get(value)
     if (id === undefined || id === now.idOf(value)) return false
@@ -170,15 +170,15 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
   }
 }
 
-/** Links that begin as others are and change without them. */
+/** Changes to links that are not applied until they are committed. */
 export interface LinkChanges extends Links {
-  /** The values whose links were set or ended, some of them to what they were before. */
+  /** The values whose links were set or removed, even if they are now what they were before. */
   changed(): Iterable<string>
-  /** Makes the others as these are. */
+  /** Applies the changes. */
   commit(): void
 }
 
-/** Makes changes that are kept apart from `base` until they are committed. */
+/** Creates an empty set of changes to `base`. */
 export function changesOf(base: Links): LinkChanges {
   const ids = new Map<string, string | undefined>()
   const values = new Map<string, string | undefined>()
@@ -225,9 +225,9 @@ export interface ServiceCache {
   workLocations(): Promise<Map<string, WorkLocation>>
   /** Reads the work locations again. */
   readWorkLocations(): Promise<Map<string, WorkLocation>>
-  /** Keys and names of work locations that wait because a creation was not confirmed: the service may still be at work. */
+  /** Keys and names of work locations whose creation was not confirmed: the service may still create them. */
   readonly unconfirmed: Set<string>
-  /** Names of work locations whose creation was refused: before one is asked for again, the list has to say that it is not there. */
+  /** Names of work locations whose creation was refused. Before another attempt, the list must show that they do not exist. */
   readonly refused: Set<string>
 }
 
@@ -281,8 +281,8 @@ export function createServiceCache(client: WriteClient): ServiceCache {
 }
 
 /**
- * The form of lists of references is not documented. One that cannot be read, that is not there, or that is
- * refused for what it asks for, says nothing of the references: puts are idempotent, and the service checks them.
+ * Whether a list of references could not be read. The form of these lists is not documented, so this is not a failure:
+ * a missing, refused or unreadable list says nothing about the references, and PUTs are idempotent.
  */
 function isUnreadable(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false
@@ -293,15 +293,13 @@ function isUnreadable(error: unknown): boolean {
   )
 }
 
-/**
- * The id of a value, and the service's form of the value; `unanswered` if the service does not say.
- */
+/** The id of a value's record, and the service's spelling of the value; `unanswered` if the service does not say. */
 export type FoundReference =
   | { readonly id: string; readonly value: string }
   | 'unanswered'
   | undefined
 
-/** Reads one value. Throws errors that end the object. */
+/** Reads one value. Throws only errors after which nothing more of the object can be written. */
 export async function lookUpReference(
   { references }: WriteClient,
   collection: string,
@@ -332,8 +330,8 @@ interface FoldingTools {
 }
 
 /**
- * Asks for the first value that the service seems to have in another form, in case or in blanks, for the same record:
- * its answer tells whether it takes both for one. Else such values would be linked anew by every run.
+ * Finds out whether the service ignores case or spaces: requests the first value that differs only in them from the
+ * listed value of the same record. Without this, every run would link such values again.
  */
 export async function learnFolding(
   changes: readonly { readonly value: string; readonly id: string | undefined }[],
@@ -344,8 +342,8 @@ export async function learnFolding(
     const there = links.valueOfId(id)
     if (there === undefined || !differInForm(there, value)) continue
     const found = await lookUpReference(client, collection, name, value)
-    // The list does not have it: a single read finds what the list has.
+    // The list does not contain this spelling, so if the service finds the record, it treats both as equal.
     if (found === 'unanswered' || found?.id !== id) return
-    links.takeForOne(value, there)
+    links.treatAsEqual(value, there)
   }
 }

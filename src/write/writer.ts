@@ -26,10 +26,10 @@ export interface Writer {
   /** Resolves when every added record has its final outcome. Throws like `add`. */
   flush(): Promise<void>
   /**
-   * Deletes what the service has beyond the records of an object, all of which have been added:
-   * references of the collections and names that the records mention. Throws a config error, and
-   * deletes nothing, when the run would take away more than `max_deletes` allows under one of the names, or when a
-   * record could not be read; a dry run tells first what would go. Needs `mirror` in the settings.
+   * Deletes the references that are not among the records of an object, in the collections and under the names that
+   * the records mention. Call it after all records were added. Throws a config error, and deletes nothing, if the run
+   * would remove or move more references of one name than `max_deletes` allows, or if a record could not be read. A
+   * dry run reports what would be deleted. Needs `mirror` in the settings.
    */
   mirror(object: ObjectName): Promise<void>
   readonly summary: WriteSummary

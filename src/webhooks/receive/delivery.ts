@@ -15,7 +15,7 @@ export type RefusalReason =
   | 'too-large'
   | 'not-json'
 
-/** The status of the answer to each. */
+/** The HTTP status for each reason. */
 export const STATUS = {
   'no-header': 401,
   'other-scheme': 401,
@@ -27,9 +27,7 @@ export const STATUS = {
   'not-json': 400,
 } as const satisfies Readonly<Record<RefusalReason, number>>
 
-/**
- * Why a delivery is refused by its head alone: then the body, which anybody can send, is not read.
- */
+/** Why a delivery is refused before its body is read, which anybody could have sent; undefined if it is not. */
 export function headRefusal(head: DeliveryHead, maxBytes: number): RefusalReason | undefined {
   if (head.method !== 'POST') return 'other-method'
   // The signature covers the bytes before compression, which are not available here.
@@ -60,7 +58,7 @@ export async function readBody(
   return body
 }
 
-/** The path of a delivery is the only place that names its collection. */
+/** The parts of a delivery's path. The collection is named nowhere else. */
 export interface DeliveryPath {
   readonly collection: string
   readonly nonce: string
@@ -96,13 +94,13 @@ export interface Hooks {
   /** The webhook of a path `.../hooks/<collection>/<nonce>`; undefined unless both are right. */
   byNonce(collection: string, nonce: string): Hook | undefined
   /**
-   * The webhook when it is no longer `creating`; undefined after this many milliseconds, or if it is given
-   * up.
+   * Waits until the webhook is no longer `creating`, and returns it. Resolves to undefined after `ms` milliseconds, or
+   * if its creation is given up.
    */
   settled(nonce: string, ms: number): Promise<Hook | undefined>
 }
 
-/** Why a body does not count as sent by the service. */
+/** Why a body was not accepted as signed by the service. */
 export type VerificationReason = 'no-header' | 'other-scheme' | 'no-key-fits'
 
 const MESSAGES: Readonly<Record<VerificationReason, string>> = {
@@ -114,7 +112,7 @@ const MESSAGES: Readonly<Record<VerificationReason, string>> = {
 }
 
 /**
- * The service has not signed a body with these keys. The error contains nothing of the body, the header or
+ * The service has not signed the body with one of the keys. The error contains no part of the body, the header or
  * the keys.
  */
 export class VerificationError extends Error {
@@ -127,12 +125,12 @@ export class VerificationError extends Error {
   }
 }
 
-/** A digest of 32 bytes, in standard base64. */
+/** The scheme, and a digest of 32 bytes in standard base64. */
 const AUTHORIZATION = /^HMAC-SHA256 ([A-Za-z0-9+/]{43}=)$/
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
 const utf8 = new TextEncoder()
 
-/** The digest in an Authorization header, in base64, or why there is none. */
+/** The base64 digest of an Authorization header, or the reason why there is none. */
 export function claimedDigest(
   authorization: string | null | undefined,
 ): { readonly digest: string } | { readonly reason: VerificationReason } {
@@ -143,11 +141,12 @@ export function claimedDigest(
 }
 
 /**
- * Resolves when the service has signed this body with one of the keys, and rejects with a VerificationError
- * that has the reason when it has not. `body` is the body as it was received, bytes or text (which stands for
- * its UTF-8 bytes); `authorization` is the header of that name. Several keys are those of a webhook and its
- * successor. The time it takes tells nothing of the keys. Needs WebCrypto and nothing else.
- * Rejects with a TypeError for a body that a parser has been at, and for keys that cannot be any.
+ * Verifies that the service has signed a body with one of the keys. Resolves if it has; otherwise rejects with a
+ * VerificationError that contains the reason. `body` is the body as received, as bytes or as text, which is encoded
+ * in UTF-8. `authorization` is the value of the Authorization header. Pass several keys if a webhook and its successor
+ * both deliver. The duration reveals nothing about the keys. Needs only WebCrypto.
+ *
+ * Rejects with a TypeError if the body was already parsed, or if the keys are not keys.
  */
 export async function verify(
   body: Uint8Array | string,
@@ -165,7 +164,7 @@ export async function verify(
   if (!(await Promise.all(fits)).includes(true)) throw new VerificationError('no-key-fits')
 }
 
-/** The Authorization header with which the service signs a body: for tests of a receiver. */
+/** Creates the Authorization header that the service sends with a body. Use it to test a receiver. */
 export async function sign(body: Uint8Array | string, key: string): Promise<string> {
   refuseParsed(body)
   refuseNoKeys([key])
@@ -177,7 +176,7 @@ async function imported(key: string) {
   return crypto.subtle.importKey('raw', utf8.encode(key), ALGORITHM, false, ['sign', 'verify'])
 }
 
-/** A copy: the given bytes may be shared with another thread. */
+/** Copies the bytes, because they may be shared with another thread. */
 function bytesOf(body: Uint8Array | string): Uint8Array<ArrayBuffer> {
   return typeof body === 'string' ? utf8.encode(body) : new Uint8Array(body)
 }

@@ -7,11 +7,9 @@ export interface WebhookEventOf<C extends WebhookCollection> {
   readonly collection: C
   /** The body as received, so its numbers have all their digits. */
   readonly body: Uint8Array
-  /**
-   * The id of the record; a text if it has more digits than a number can keep. Undefined if there is none.
-   */
+  /** The id of the record; a string if it has more digits than a number can hold. Undefined if there is none. */
   readonly id?: number | string
-  /** Orders the versions of a record, compared as text. */
+  /** The version of the record. A later version is higher, compared as text. */
   readonly changeVersion?: string
   /** Undefined if the event does not say: the service does not document deletions in every form. */
   readonly deleted: boolean | undefined
@@ -35,8 +33,8 @@ const DELETES = new Map([
 const TEXT_OR_LONG_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,}(?![\d.eE])/g
 
 /**
- * Reads a body in either form: the record itself, or `{changeType, data}` as a delta has it. Throws a
- * SyntaxError, which repeats nothing of the body, if it is not JSON.
+ * Parses the body of a delivery, which is either the record itself or `{changeType, data}`, as in a delta. Throws a
+ * SyntaxError that contains no part of the body if the body is not JSON.
  */
 export function parseEvent(collection: string, body: Uint8Array): WebhookEvent {
   const text = new TextDecoder().decode(body)
@@ -66,7 +64,7 @@ function members(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-/** A record has its own changeVersion; an envelope around it has none. */
+/** Whether a body is an envelope: only records have a changeVersion. */
 function isEnvelope(json: unknown): boolean {
   const { changeType, changeVersion, data } = members(json)
   return typeof changeType === 'string' && (data !== undefined || changeVersion === undefined)
@@ -91,7 +89,7 @@ function isExact(id: number | string): boolean {
   return typeof id === 'string' || !Number.isInteger(id) || Number.isSafeInteger(id)
 }
 
-/** All digits of the record's id. */
+/** Returns the record's id with all its digits. */
 function longId(text: string): string {
   const quoted = text.replace(TEXT_OR_LONG_NUMBER, (token) =>
     token.startsWith('"') ? token : `"${token}"`,
@@ -108,8 +106,8 @@ export interface EventVersion {
 }
 
 /**
- * Says whether to apply an event: true if it is newer than every other event of its record that it was called
- * with.
+ * Returns whether to apply an event: true if it is newer than all earlier events of the same record that were passed to
+ * this function.
  */
 export type Newest = (event: EventVersion) => boolean
 
@@ -121,13 +119,13 @@ interface Held {
 const DEFAULT_CAPACITY = 100_000
 
 /**
- * Remembers the newest `changeVersion` of as many records as `capacity` says, deleted ones like others,
- * and forgets first what it has not been asked about for longest. Versions are compared as text, by code
- * units; an equal one is the same event once more, unless it tells of the deletion of what was not deleted.
- * What has no id or no version cannot be compared, and is to be applied.
+ * Creates a function that recognizes outdated and repeated events. It remembers the newest `changeVersion` of up to
+ * `capacity` records, including deleted ones, and forgets the least recently used record first. Versions are compared
+ * as text, by code units. An event with an equal version is a repetition, unless it reports a deletion and the earlier
+ * event did not. Events without an id or a version cannot be compared, so the function returns true for them.
  *
- * What it calls newer counts as seen: ask where events are applied, behind the queue. Before the queue
- * the repetition of a delivery that could not be stored would look like a duplicate.
+ * Call the function where events are applied, after the queue: every event counts as seen. Before the queue, the
+ * repetition of a delivery that could not be stored would be mistaken for a duplicate.
  */
 export function createNewest({
   capacity = DEFAULT_CAPACITY,
@@ -139,18 +137,18 @@ export function createNewest({
   return ({ collection, id, changeVersion, deleted = false }) => {
     if (id === undefined || changeVersion === undefined) return true
     const record = `${collection} ${id}`
-    const told = { changeVersion, deleted }
+    const latest = { changeVersion, deleted }
     const held = records.get(record)
-    const isNewer = held === undefined || isAfter(told, held)
+    const isNewer = held === undefined || isAfter(latest, held)
     records.delete(record)
-    records.set(record, isNewer ? told : held)
+    records.set(record, isNewer ? latest : held)
     const [oldest = record] = records.keys()
     if (records.size > capacity) records.delete(oldest)
     return isNewer
   }
 }
 
-function isAfter(told: Held, held: Held): boolean {
-  if (told.changeVersion !== held.changeVersion) return told.changeVersion > held.changeVersion
-  return told.deleted && !held.deleted
+function isAfter(latest: Held, held: Held): boolean {
+  if (latest.changeVersion !== held.changeVersion) return latest.changeVersion > held.changeVersion
+  return latest.deleted && !held.deleted
 }

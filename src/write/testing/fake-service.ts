@@ -13,64 +13,61 @@ import type { Outcome } from '../outcome.ts'
 import type { WriteClient } from '../write-client.ts'
 import { createWriter } from '../writer.ts'
 
-/** What the service may do as it likes. */
+/** Undocumented behaviour, which may differ between services. */
 export interface FakeOptions {
-  /** What becomes of the value that a record has when it is given another one. */
+  /** What happens when a record that has a value gets another one. */
   readonly secondValue: 'replaces' | 'conflict'
   readonly hasEtags: boolean
-  /** What becomes of a list of references: `missing` is a 404, `unreadable` what the client cannot read. */
+  /** The answer to a request for a list: `missing` is a 404, `unreadable` an answer that the client cannot parse. */
   readonly lists: 'answer' | 'missing' | 'unreadable'
-  /** Whether values and names are kept without blanks at their ends, and composed. */
+  /** Whether values and names are stored without spaces at the ends and in NFC. */
   readonly trims: boolean
-  /**
-   * Whether values of references that differ in case alone are two, or one; `lower` is one that is kept in small
-   * letters.
-   */
+  /** Whether values that differ only in case are `two` values or `one`; `lower`: one, stored in lower case. */
   readonly cases: 'two' | 'one' | 'lower'
-  /** What becomes of blanks within values of references. */
+  /** What happens to spaces within values. */
   readonly blanks: Folding['blanks']
-  /** Whether a value that is a number is taken for an id of a job category; the client refuses what is found so. */
+  /** Whether a numeric value is read as the id of a job category; the client refuses such an answer. */
   readonly readsDigits: boolean
-  /** How a reference to a record that is not there is refused. */
+  /** The status for a reference to a record that does not exist. */
   readonly unknownRecord: 404 | 400
-  /** What is looked at first where such a reference also has a value that is linked. */
+  /** What is checked first if the record does not exist and the value is already linked. */
   readonly checkedFirst: 'record' | 'link'
 }
 
-/** Where a process ends: after so many requests that deleted, or that were refused. */
+/** When a process is killed: after a number of requests that deleted something, or that were refused. */
 export interface Death {
   readonly after: 'delete' | 'refusal'
   readonly count: number
 }
 
-/** What happens at a request: nothing special, or something else before, or instead of, its answer. */
+/** What goes wrong with a request, if anything. */
 export type Fault =
   | 'none'
-  /** The work is done and the answer lost; the client repeats what is idempotent. */
+  /** The request is carried out, but its answer is lost; the client repeats idempotent requests. */
   | 'lost'
-  /** A creation is done when the process has ended, and its answer lost. */
+  /** A creation is carried out only after the process has ended, and its answer is lost. */
   | 'late'
-  /** No work is done and nobody knows. */
+  /** The request is lost, and the client gets no answer. */
   | 'lost-before'
-  /** The process ends before, or after, the work is done. */
+  /** The process is killed before, or after, the request is carried out. */
   | 'kill-before'
   | 'kill-after'
-  /** Somebody else changes something first. */
+  /** Another program changes something first. */
   | 'other'
 
-/** The process is gone: nothing that it would do after this is done. */
+/** Thrown where the process is killed, so that it does nothing afterwards. */
 export class Killed extends Error {}
 
 interface StoredCategory extends JobCategoryBody {
   readonly version: number
 }
 
-/** The records that references may name: 1 to this. */
+/** The records 1 to this one exist. */
 export const RECORDS = 6
-/** Records from this one on are there, and the client has no access to them. */
+/** Records with ids from this one to 99 exist, but the client has no access to them. */
 export const FORBIDDEN = 60
 
-/** The service in memory: what is stored, and its rules. */
+/** Creates a service in memory. */
 export function createFakeService(options: FakeOptions) {
   const links = new Map<string, Map<string, string>>()
   const categories = new Map<string, StoredCategory>()
@@ -85,13 +82,13 @@ export function createFakeService(options: FakeOptions) {
   }
   return { links, linksOf, categories, locations, writes, connect, change, endLate }
 
-  /** Does what is late. */
+  /** Carries out the late creations. */
   function endLate(): void {
     for (const work of late) work()
     late = []
   }
 
-  /** Values and ids of one name of a collection. */
+  /** The ids by value, for one name of a collection. */
   function linksOf(collection: string, name: string): Map<string, string> {
     const key = `${collection} ${name}`
     const found = links.get(key) ?? new Map<string, string>()
@@ -99,7 +96,7 @@ export function createFakeService(options: FakeOptions) {
     return found
   }
 
-  /** Somebody else's change; `seed` chooses it. */
+  /** Changes something, as another program might; `seed` decides what. */
   function change(seed: number): void {
     const people = linksOf('people', 'hr')
     const value = `v\u00e9${seed % 5}`
@@ -114,7 +111,7 @@ export function createFakeService(options: FakeOptions) {
       categories.set(id, { ...category, externalCode: `theirs${seed}`, version: seed })
   }
 
-  /** A client of one process; its requests meet the faults in order, and none after them. */
+  /** Creates the client of one process. Its requests get the faults in order, and none after the last fault. */
   function connect(faults: readonly Fault[] = [], death?: Death): WriteClient {
     endLate()
     let requests = 0
@@ -187,7 +184,7 @@ export function createFakeService(options: FakeOptions) {
       busy.add(what)
       if (busy.size > 4) throw new Error('More than four requests at a time.')
       const fault = faults[requests++] ?? 'none'
-      // Requests that run side by side end in another order than they began in.
+      // Parallel requests do not end in the order in which they began.
       for (let turns = requests % 3; turns >= 0; turns--) await Promise.resolve()
       busy.delete(what)
       if (isDead || fault === 'kill-before') throw die()
@@ -237,7 +234,7 @@ export function createFakeService(options: FakeOptions) {
     known.set(value, id)
   }
 
-  /** The value as it is linked, or as it would be. */
+  /** The spelling in which the value is linked, or would be. */
   function linked(known: ReadonlyMap<string, string>, sent: string): string {
     const value = keptValue(sent)
     if (options.cases === 'two' || known.has(value)) return value
@@ -293,7 +290,7 @@ function lost(): ClientError {
 
 export type FakeService = ReturnType<typeof createFakeService>
 
-/** One run of writing, and the settings that differ from the defaults. */
+/** The records of one run, and the settings that differ from the defaults. */
 export interface RunInput {
   readonly service: FakeService
   readonly object: ObjectName
@@ -305,7 +302,7 @@ export interface RunInput {
   readonly showValues?: boolean
 }
 
-/** Writes the records in one run; the outcomes by the place of their records, up to a kill. */
+/** Writes the records in one run. Returns the outcomes that were reported; after a kill, some are missing. */
 export async function write(input: RunInput): Promise<Outcome[]> {
   const { service, object, records, settings = {}, faults, death, ...options } = input
   const outcomes: Outcome[] = []

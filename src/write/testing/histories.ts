@@ -5,17 +5,17 @@ import { type FakeOptions, type Fault, RECORDS } from './fake-service.ts'
 /** `npm run test:histories -- --place write` runs more, with another seed each time. */
 const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH: path } = process.env
 
-/** How many histories are drawn, or which one again. */
+/** The number of histories, or the one to repeat. */
 export const parameters = {
   numRuns: Number(HISTORIES_RUNS ?? 20 * Number(HISTORIES_SCALE)),
   ...(path !== undefined && { path }),
 }
 export const UNLIMITED = { timeout: 86_400_000 }
 
-/** Ids of records that are there. */
+/** Ids of existing records. */
 export const ids = fc.integer({ min: 1, max: RECORDS }).map(String)
 
-/** Runs that meet faults, each a list of what happens at its requests, and a last one without. */
+/** Runs whose requests get the listed faults, and a last run without faults. */
 export interface History<T> {
   readonly options: FakeOptions
   readonly start: readonly T[]
@@ -27,7 +27,7 @@ export interface History<T> {
 /** Values of references. */
 export const values = fc.integer({ min: 0, max: 4 }).map((n) => `v\u00e9${n}`)
 
-/** Random histories; each run meets some of the faults. */
+/** Generates histories with some of these faults in each run. */
 export function histories<T>(
   start: fc.Arbitrary<T>,
   wanted: fc.Arbitrary<T>,
@@ -61,7 +61,7 @@ export function relink(links: Map<string, string>, value: string, id: string): v
   links.set(value, id)
 }
 
-/** Links by what their values are without regard to spelling, or to case either. */
+/** Returns the links with normalized values as keys. */
 export function foldedKeys(
   links: ReadonlyMap<string, string>,
   fold: (text: string) => string = folded,
@@ -69,12 +69,12 @@ export function foldedKeys(
   return new Map([...links].map(([value, id]) => [fold(value), id]))
 }
 
-/** How a value or a name is spelled; none means another one. */
+/** Spellings of a value or a name that all mean the same. */
 export const spellings = fc.constantFrom('plain', 'plain', 'blank', 'decomposed')
-/** Those of a service that folds case or blanks. */
+/** Spellings that are the same only for a service that ignores case or spaces. */
 export const spellingsInForm = fc.constantFrom('plain', 'capital', 'blank within')
 
-/** The text in a spelling. */
+/** Spells a text. */
 export function spelled(text: string, spelling: string): string {
   if (spelling === 'capital') return text.toUpperCase()
   if (spelling === 'blank within') return text.replace('v', 'v ')
