@@ -23,7 +23,7 @@ const PIECE_BYTES = 7
  * scanner, the first 100 bodies found every fault that any number of bodies found.
  */
 const BODIES = Number(process.env['SCANNER_BODIES'] ?? 250)
-const BODIES_CUT_EVERYWHERE = 10
+const BODIES_CUT_EVERYWHERE = Math.ceil(BODIES / 50)
 
 /**
  * Fails unless the scanner accepts and refuses the same bodies as JSON.parse, with the same result and the same

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectorError } from '../../ground/errors.ts'
-import { type Order, sentence, type Trigger, type TriggerOutcome } from '../serve/sync-scheduler.ts'
-import { request as send } from './post-trigger.ts'
+import type { Order, Trigger, TriggerOutcome } from '../serve/sync-scheduler.ts'
+import { request as send, sentence } from './post-trigger.ts'
 
 export interface AirbyteSettings {
   /** The address of Airbyte's public API, such as `https://airbyte.acme.example/api/public`. */

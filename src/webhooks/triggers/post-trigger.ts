@@ -1,7 +1,7 @@
 import { ConnectorError } from '../../ground/errors.ts'
 import { CERTIFICATE, codeOf, ProxyFailure } from '../../http/network-error.ts'
 import { createTransport, type Reply } from '../../http/transport.ts'
-import { sentence, type Trigger } from '../serve/sync-scheduler.ts'
+import type { Trigger } from '../serve/sync-scheduler.ts'
 
 /** One request to a scheduler. */
 export interface TriggerRequest {
@@ -143,3 +143,8 @@ function signedIn(address: string, password = ''): Pick<TriggerRequest, 'url'> &
 }
 
 type Headed = Required<Pick<TriggerRequest, 'headers'>>
+
+/** What a request failed with, in words, without a full stop. */
+export function sentence(error: unknown): string {
+  return (error as Error).message.replace(/\.$/, '')
+}
