@@ -8,28 +8,28 @@ import type { Stream } from '../streams/collections.ts'
 import { addDays, dayOf } from '../sync/days.ts'
 import { referencePairs, slicesOf } from '../sync/slices.ts'
 
-/** What asking for the first page of a stream's list brought to light. */
+/** The result of a request for the first page of a stream's list. */
 export type StreamAnswer =
   | { readonly kind: 'readable' }
-  /** The stream cannot be read as it is configured. */
+  /** The stream cannot be read with this configuration. */
   | { readonly kind: 'refused'; readonly error: ConnectorError }
-  /** What answered is not the API. */
+  /** Something other than the API has answered. */
   | { readonly kind: 'foreign' }
-  /** The service has no list of it; whether it has a delta is not known without starting one. */
+  /** The service offers no list. It may offer a delta, but only starting one would show that. */
   | { readonly kind: 'unlisted'; readonly error: HttpError }
 
 export interface AskTools {
   readonly client: Client
   readonly endpoints: Endpoints
   readonly config: Config
-  /** The service's time. */
+  /** The service's current time. */
   readonly now: Date
 }
 
 /**
- * Asks for the first page of a stream's list, of one day where it is dated, with the references that
- * are configured. Never asks for a delta. Throws only what is no failure of the service, such as the
- * reason of an aborted signal.
+ * Requests the first page of a stream's list with the configured references; for one day if the stream has dates.
+ * Never starts a delta. Throws only errors that are not failures of the service, such as the reason of an aborted
+ * signal.
  */
 export async function askStream(stream: Stream, tools: AskTools): Promise<StreamAnswer> {
   const { config } = tools
@@ -44,7 +44,7 @@ export async function askStream(stream: Stream, tools: AskTools): Promise<Stream
 
 type Pair = readonly [collection: string, name: string]
 
-/** The references that the service refuses also when they are asked for alone. */
+/** The references that the service also refuses if each is requested alone. */
 async function refusedPairs(
   stream: Stream,
   pairs: readonly Pair[],
@@ -70,7 +70,7 @@ function unknownReferences(pairs: readonly Pair[]): ConnectorError {
 
 async function askWith(stream: Stream, config: Config, tools: AskTools): Promise<StreamAnswer> {
   const slices = slicesOf(stream, yesterday(stream, tools.now), config, tools.endpoints)
-  // The service may list references of some collections only; of the named structures it must list all.
+  // The service may list the references of only some collections, but it must list all named structures.
   const isEnough = (answer: StreamAnswer) =>
     stream.nested === 'referenced_collections'
       ? !isRefused(answer, 'unknown')

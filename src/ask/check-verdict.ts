@@ -9,25 +9,25 @@ import type { Stream } from '../streams/collections.ts'
 import { readScopes } from '../streams/streams.ts'
 import type { StreamAnswer } from './ask-stream.ts'
 
-/** A stream with what the service said when it was asked; undefined when time was up first. */
+/** A stream and the answer for it; undefined if the answer did not come in time. */
 interface Asked {
   readonly stream: Stream
   readonly answer: StreamAnswer | undefined
 }
 
-/** What a check found out: nothing but why there is no token, or what each stream answered. */
+/** What a check has found: the reason why there is no token, or the answer for each stream. */
 export type Findings =
   | { readonly token: ConnectorError | undefined }
   | {
       readonly token: Token
-      /** Streams whose scope the client lacks; they were not asked. */
+      /** Streams whose scope the client lacks. They were not requested. */
       readonly denied: readonly Stream[]
       readonly asked: readonly Asked[]
-      /** References that the service takes but holds none of. */
+      /** References that the service accepts, but of which it has none. */
       readonly unregistered: readonly string[]
     }
 
-/** Where and for how long it was asked. */
+/** Where the requests were sent, and for how long. */
 interface Circumstances {
   readonly config: Config
   readonly endpoints: Endpoints
@@ -35,7 +35,7 @@ interface Circumstances {
   readonly seconds: number
 }
 
-/** The findings in words that a person can act on. A check succeeds when any stream can be read. */
+/** Turns the findings into the result of the check, which says what to do. It succeeds if any stream can be read. */
 export function verdict(facts: Findings & Circumstances): CheckResult {
   const { endpoints } = facts
   if (!('asked' in facts)) {
@@ -63,7 +63,7 @@ function opening(readable: number, all: number): string {
   return readable === 0 ? 'No stream can be read.' : `${readable} of ${all} streams can be read.`
 }
 
-/** One sentence where nothing can be read and every answer says the same. */
+/** One message for all streams if none can be read and all have the same cause. */
 function sharedCause(asked: readonly Asked[], facts: Circumstances): string | undefined {
   const { origin, mount, prefix, apiName } = facts.endpoints
   const [first, ...others] = asked.flatMap(({ answer }) => answer ?? [])
@@ -78,7 +78,7 @@ function sharedCause(asked: readonly Asked[], facts: Circumstances): string | un
   return `No stream can be read. ${advised(first.error)}`
 }
 
-/** Answers with the same cause differ in their addresses only. */
+/** The cause of an answer as text, without the address, which differs between streams. */
 function causeOf(answer: StreamAnswer): string {
   if (!('error' in answer)) return answer.kind
   const { error } = answer
@@ -103,7 +103,7 @@ function reasonOf(answer: StreamAnswer): string {
   return inSentence(error.message)
 }
 
-/** A sentence as a part of another one. */
+/** Converts a sentence to a part of another one. */
 function inSentence(sentence: string): string {
   const text = sentence.replace(/\.$/, '')
   return /^[A-Z][a-z ]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text
@@ -140,7 +140,7 @@ function scopeOf(stream: Stream, endpoints: Endpoints): string {
   return scopeName(endpoints, readScopes(stream)[0])
 }
 
-/** No scope fits: those of another API tell that the name of the API is wrong. */
+/** The message if no scope fits. Scopes of another API show that the configured name of the API is wrong. */
 function notEntitled(token: Token, denied: readonly Stream[], endpoints: Endpoints): string {
   const { apiName } = endpoints
   const granted = [...(token.scopes ?? [])]
@@ -150,7 +150,7 @@ function notEntitled(token: Token, denied: readonly Stream[], endpoints: Endpoin
     : `The client may read nothing of the API ${apiName}: its scopes are those of ${other}. Set environment.api_name to ${other}.`
 }
 
-/** The name of the API in a scope for one of these streams: `connector-<api>-<collection>.read`. */
+/** Reads the name of the API from a scope for one of these streams: `connector-<api>-<collection>.read`. */
 function apiOf(scope: string, streams: readonly Stream[]): string | undefined {
   const [, rest] = /^connector-(.+)\.read$/.exec(scope) ?? []
   const collections = ['all', ...streams.flatMap((stream) => stream.scopes ?? [stream.collection])]
@@ -166,14 +166,14 @@ function unregistered(names: readonly string[]): string {
     : `The service has no external reference ${names.join(', ')}: external_references adds nothing under that name.`
 }
 
-/** Nothing was answered in time. */
+/** The message if no answer came in time. */
 function silence({ client, seconds }: Circumstances, { host }: URL): string {
   return client.traffic.refusals > 0
     ? `The service asks to wait for longer than the ${seconds} seconds of a check, because it gets too many requests. Try again later.`
     : `${host} did not answer within ${seconds} seconds. Check the tenant, the environment and its addresses, your network, and the proxy if there is one.`
 }
 
-/** Most failures say what to do; of statuses that pass it is said here. */
+/** Adds advice for temporary statuses; the messages of other failures already say what to do. */
 function advised(error: ConnectorError): string {
   const isStatus = error instanceof HttpError || error.cause instanceof HttpError
   return isStatus && error.failure === 'transient'

@@ -16,9 +16,8 @@ import { askStream, type StreamAnswer } from './ask-stream.ts'
 import { type Findings, verdict } from './check-verdict.ts'
 
 /**
- * The configured custom references of which the service holds none, as `name of collection`. It
- * takes such a name without a word, and adds nothing to the records. Where the answer leaves room
- * for doubt, nothing is said.
+ * Finds configured custom references that the service does not have, and returns them as `name of collection`. The
+ * service accepts unknown names and adds nothing to the records. References with an unclear answer are left out.
  */
 async function unregisteredReferences(
   { externalReferences }: Config,
@@ -26,7 +25,7 @@ async function unregisteredReferences(
 ): Promise<string[]> {
   const unregistered: string[] = []
   for (const { collection, names } of externalReferences) {
-    // Names that begin with @ are the service's own and are not listed.
+    // Names that begin with @ are predefined by the service, which does not list them.
     for (const name of names.filter((name) => !name.startsWith('@'))) {
       const path = `/external-references/${collection}/${encodeURIComponent(name)}`
       const isMissing = await client
@@ -39,7 +38,7 @@ async function unregisteredReferences(
   return unregistered
 }
 
-/** The form of the answer is not documented; what cannot be read as a list is not called empty. */
+/** Whether an answer is an empty list. The form of the answer is not documented, so an unknown form is not empty. */
 function isEmpty(text: string): boolean {
   try {
     const { references, nextLink } = parseReferencePage(text, '')
@@ -54,23 +53,23 @@ function isUnknown(error: unknown): boolean {
   throw error
 }
 
-/** How long a check takes at most, in milliseconds. */
+/** The maximum duration of a check. */
 const LONGEST_CHECK_MS = 15_000
 
 export interface CheckSettings extends SessionSettings {
-  /** How long it may take in all, in milliseconds; 15 seconds if left out. */
+  /** The maximum duration in milliseconds; by default 15,000. */
   readonly limitMs?: number
 }
 
-/** The time of the check is over. */
+/** The check has reached its maximum duration. */
 class TimeIsUp extends Error {
   override name = 'TimeIsUp'
 }
 
 /**
- * Takes a token without scopes and asks for the first page of the list of every stream that it
- * covers, never for a delta. Says which streams cannot be read and why; a failure of the service or
- * of the way to it is a result too. Throws when the process is to stop.
+ * Checks the configuration: requests a token without naming scopes, and the first page of the list of every stream that
+ * the token covers, but never a delta. The result says which streams cannot be read and why. Failures of the service or
+ * of the connection are results, too. Throws only if the process has to stop.
  */
 export async function checkService(
   streams: readonly Stream[],
@@ -97,7 +96,7 @@ export async function checkService(
   }
 }
 
-/** A bound on requests that is lower than usual must not make every check fail. */
+/** A little more than the time of two requests at the configured rate: a low rate must not make every check fail. */
 function twoRequestsMs({ requestsPerMinute }: Config): number {
   return requestsPerMinute === undefined ? 0 : 2.5 * (60_000 / requestsPerMinute)
 }
@@ -127,7 +126,7 @@ function tokenOf({ client }: Session): Promise<Token | ConnectorError> {
   })
 }
 
-/** Asks for all streams, as many at a time as a sync reads; an answer that is missing came too late. */
+/** Asks for all streams, as many at a time as a sync reads. The answer is undefined if it came too late. */
 async function askAll(streams: readonly Stream[], session: Session, config: Config) {
   const { client, endpoints, clock } = session
   const tools = { client, endpoints, config, now: clock.now() }
@@ -145,7 +144,7 @@ async function askAll(streams: readonly Stream[], session: Session, config: Conf
   return asked
 }
 
-/** Undefined when the time of the check was over first. */
+/** Waits for the work; resolves to undefined if the maximum duration of the check is over first. */
 function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   return work.catch((error) => {
     if (error instanceof TimeIsUp) return undefined
@@ -153,7 +152,7 @@ function inTime<T>(work: Promise<T>): Promise<T | undefined> {
   })
 }
 
-/** Small collections first, so that there are answers when not all can be asked in time. */
+/** Sorts small collections first, so that there are some answers if the time is too short for all. */
 function cheapestFirst(streams: readonly Stream[]): Stream[] {
   const cost = (stream: Stream) =>
     (stream.dateField ? 2 : 0) + (stream.nested ? 4 : 0) + (stream.collection === 'people' ? 1 : 0)

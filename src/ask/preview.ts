@@ -10,32 +10,32 @@ import { createPageReader, type PageReader } from '../sync/page-reader.ts'
 import { slicesOf } from '../sync/slices.ts'
 import type { StreamTask } from '../sync/stream-task.ts'
 
-/** How far back records with a day are looked for: a pay period at most. */
+/** The number of days to search for records with dates: the longest pay period. */
 const DAYS = 31
 
-/** A stream to look at. */
+/** A stream to preview. */
 export type PreviewTask = Pick<StreamTask, 'stream' | 'redaction'>
 
-/** The first records of a stream's list, or why there are none. */
+/** The first records of a stream's list, or the reason why there are none. */
 export interface Preview {
   readonly stream: string
-  /** JSON texts. What `personal_data` leaves out is not in them. */
+  /** The records as JSON, without the fields that `personal_data` leaves out. */
   readonly records: readonly string[]
-  /** True when the service has more of them. */
+  /** Whether the service has more records. */
   readonly hasMore: boolean
-  /** Of records with a day: the days that were looked at. */
+  /** The days that were searched, if records have dates. */
   readonly days?: { readonly from: Day; readonly until: Day }
   readonly problem?: ConnectorError
 }
 
 export interface PreviewSettings extends SessionSettings {
-  /** At most so many records of each stream. */
+  /** The maximum number of records per stream. */
   readonly limit: number
 }
 
 /**
- * Yields the first records of each stream, in the order of the tasks: what the first page of its list
- * has. Never asks for a delta. Throws when there is no token, or when the process is to stop.
+ * Yields the first records of each stream, from the first page of its list, in the order of the tasks. Never starts a
+ * delta. Throws if there is no token, or if the process has to stop.
  */
 export async function* preview(
   tasks: readonly PreviewTask[],
@@ -91,7 +91,7 @@ async function look(
     try {
       return await readPage(link, slice)
     } catch (error) {
-      // Not every collection that has references is documented to list them here.
+      // Not every collection with references is documented to list them here.
       const isRefused = error instanceof HttpError && error.is('unknown')
       if (stream.nested !== 'referenced_collections' || !isRefused) throw error
       return { records: [], hasMore: false }
@@ -121,7 +121,7 @@ interface Part {
   readonly hasNext: boolean
 }
 
-/** What the parts of a page hold; the last one tells whether there is a next page. */
+/** Yields the batches of a page; the last one says whether there is another page. */
 async function* batchesOf(
   parts: Iterable<Buffer> | AsyncIterable<Buffer>,
   reader: PageReader,

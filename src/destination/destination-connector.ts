@@ -6,8 +6,8 @@ import type { DestinationConfig } from './create-destination.ts'
 import { destinationSpec } from './destination-spec.ts'
 
 /**
- * The connector that writes, of which both programs are made: what it says of itself, and behind one dynamic
- * import everything that writes. `retryPolicy` is for tests; that of `retry_minutes` if left out.
+ * Creates the connector for both programs, Airbyte's destination and Singer's target. The code that writes is imported
+ * only when it is needed. `retryPolicy` is for tests; by default it follows the setting `retry_minutes`.
  */
 export function createDestinationConnector(
   retryPolicy?: RetryPolicy,

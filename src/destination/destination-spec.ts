@@ -2,7 +2,7 @@ import { writeSettingsSchema } from '../config/write-settings.ts'
 import { readProjectJson } from '../ground/project-files.ts'
 import type { SettingsSchema } from '../ground/settings-schema.ts'
 
-/** What of the reader's settings is about the service, and not about what is read. */
+/** The settings of spec.json that the destination has, too: those of the connection. */
 const CONNECTION = [
   'tenant',
   'environment',
@@ -13,7 +13,7 @@ const CONNECTION = [
   'retry_minutes',
 ]
 
-/** The ways in which something can be written; `overwrite` only as a mirror. */
+/** The sync modes of the destination; `overwrite` needs `mirror`. */
 export const SYNC_MODES = ['append', 'append_dedup', 'update', 'overwrite'] as const
 
 /** A specification of the Airbyte protocol. */
@@ -24,7 +24,7 @@ interface Specification {
   readonly [key: string]: unknown
 }
 
-/** The specification of the destination: the connection as spec.json has it, and the writer's own settings. */
+/** Returns the destination's specification: the connection settings of spec.json and the settings of the writer. */
 export function destinationSpec(): Specification {
   const spec = readProjectJson('#spec') as Specification
   const { connectionSpecification: reading, ...facts } = spec

@@ -5,8 +5,8 @@ import type { RetryPolicy } from '../http/retry.ts'
 import type { Connector } from '../protocol/connector.ts'
 
 /**
- * The connector, of which both programs are made: what it says of itself, and behind one dynamic import
- * everything that reads. `retryPolicy` is for tests; that of `retry_minutes` if left out.
+ * Creates the connector for both programs, Airbyte's source and Singer's tap. The code that reads is imported only when
+ * it is needed. `retryPolicy` is for tests; by default it follows the setting `retry_minutes`.
  */
 export function createConnector(retryPolicy?: RetryPolicy): Connector<Config> {
   return {

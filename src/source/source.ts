@@ -11,7 +11,7 @@ import type { Source } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
 import { availableStreams, INVENTORY, streamSpec } from '../streams/streams.ts'
 
-/** Without a configuration nothing is known to be left out. */
+/** Keeps everything: used without a configuration. */
 const COMPLETE: PrivacySettings = {
   mode: 'complete',
   pseudonyms: undefined,
@@ -19,7 +19,7 @@ const COMPLETE: PrivacySettings = {
   unknownFields: 'keep',
 }
 
-/** The streams that a configuration can read; without one, what every configuration can read. */
+/** The streams that a configuration can read; without one, the streams that every configuration can read. */
 export function offeredStreams(config?: Config): ReadonlyMap<string, Stream> {
   const { activityStructures, privacy } = config ?? { activityStructures: [], privacy: COMPLETE }
   const available = availableStreams({ activityStructures })
@@ -27,8 +27,8 @@ export function offeredStreams(config?: Config): ReadonlyMap<string, Stream> {
 }
 
 /**
- * Configuration, streams and sync put together; for `retryPolicy` see `createConnector`. What talks to
- * the service is loaded by the commands that do.
+ * Creates the source from the configuration, the streams and the sync. Only the commands that send requests import the
+ * code for it. For `retryPolicy` see `createConnector`.
  */
 export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
   const waits = retryPolicy === undefined ? {} : { retryPolicy }

@@ -1,39 +1,39 @@
 /**
- * What is particular to one collection of the service; what all have in common (the path is the
- * name, the key is `id`, versions are in `changeVersion`) is written nowhere.
+ * Describes a collection of the service, as far as it differs from the others. By default, the path is the name, the
+ * primary key is `id`, and versions are in `changeVersion`.
  */
 export interface Collection {
-  /** One sentence for people who choose streams. */
+  /** One sentence that helps users to choose streams. */
   readonly description: string
   /**
-   * How the collection is read once and kept up to date: by `?delta` and its links, or, where the
-   * service documents none, by a whole list at each sync.
+   * How the collection is read: `delta` follows the links of `?delta`; `list` reads the whole list in each sync,
+   * because the service documents no delta.
    */
   readonly replication: 'delta' | 'list'
   /**
-   * The member by which the service filters the records by day; their lists and delta starts need a
-   * range of days.
+   * The member by which the service filters records by day. Lists and the first request of a delta need a range of
+   * days.
    */
   readonly dateField?: 'date' | 'from'
-  /** Middle parts of the scope names that grant reading, the preferred first; default: the name. */
+  /** The middle parts of the scopes that allow reading, the preferred one first; by default the name. */
   readonly scopes?: readonly string[]
-  /** Collections whose external references list and delta can be asked for. */
+  /** Collections whose external references can be requested in lists and deltas. */
   readonly references?: readonly string[]
-  /** The field and value that mark a record as deleted although it is still sent. */
+  /** The field and the value that mark a deleted record which the service still sends. */
   readonly softDelete?: { readonly field: string; readonly value: string }
-  /** A field that is an array; where the service sends a lone object, it is made an array of one. */
+  /** A field that should be an array; a single object is wrapped in one. */
   readonly array?: string
-  /** The columns that tell records apart, where it is not `id`. */
+  /** The primary key, if it is not `id`. */
   readonly key?: readonly string[]
-  /** False where the service sends no `changeVersion`. */
+  /** False if records have no `changeVersion`. */
   readonly versioned?: false
-  /** False where the service documents no address of a single record by its `id`. */
+  /** False if the service documents no request for a single record by its `id`. */
   readonly single?: false
-  /** What the collection is split into: paths below it that are read one after another. */
+  /** How the collection is divided into paths, which are read one after another. */
   readonly nested?: 'activity_structures' | 'referenced_collections'
 }
 
-/** A collection with its names: `collection` is the service's, `stream` ours. */
+/** A collection with its names: `collection` is the service's name, `stream` is the connector's. */
 export interface Stream extends Collection {
   readonly collection: string
   readonly stream: string
@@ -42,11 +42,11 @@ export interface Stream extends Collection {
 const HISTORY_SCOPES = ['people', 'people-historical-data'] as const
 
 /**
- * Every collection the connector reads, in alphabetical order; the key is its name at the service.
- * To add one: an entry here and `schemas/<name in snake_case>.json`.
+ * All collections that the connector reads, in alphabetical order, by the service's names. To add one, add an entry
+ * here and a schema in `schemas/<name in snake_case>.json`.
  *
- * `terminals` is missing on purpose: the service documents no endpoint for it. Its references are
- * in `external-references`.
+ * `terminals` is missing because the service documents no endpoint for it. Its references are in
+ * `external-references`.
  */
 export const collections = {
   'absence-definitions': {
@@ -174,7 +174,7 @@ export const collections = {
     replication: 'delta',
     single: false,
     dateField: 'date',
-    // The documentation names the scope of calculated-totals, the naming rule gives the other.
+    // The documents name the scope of calculated-totals; the other one follows the naming rule.
     scopes: ['calculated-totals', 'paid-presences'],
     references: ['people', 'shift-definitions'],
   },
@@ -212,9 +212,8 @@ export const collections = {
 } as const satisfies Record<string, Collection>
 
 /**
- * Collections that take custom external references: what the stream
- * external_references asks for, one after another. `terminals`, `circles` and `groups` are known
- * as targets of references only.
+ * The collections that can have custom external references, which the stream external_references reads one after
+ * another. `terminals`, `circles` and `groups` are known only as targets of references.
  */
 export const referencedCollections = [
   'absence-definitions',

@@ -2,7 +2,7 @@ import { readProjectJson } from '../ground/project-files.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { collections, type Stream } from './collections.ts'
 
-/** Every stream, by its name, in alphabetical order: the collections in snake_case. */
+/** The streams of all collections by name, in alphabetical order. A name is that of the collection in snake_case. */
 export const streams: ReadonlyMap<string, Stream> = new Map(
   Object.entries(collections).map(([collection, facts]) => {
     const stream = collection.replaceAll('-', '_')
@@ -10,7 +10,7 @@ export const streams: ReadonlyMap<string, Stream> = new Map(
   }),
 )
 
-/** What the tables of the other streams must hold: made by a sync, of no collection of the service. */
+/** The stream that describes what the tables of the other streams must contain. The sync itself creates its records. */
 export const INVENTORY: Stream = {
   collection: 'inventory',
   stream: 'inventory',
@@ -21,12 +21,12 @@ export const INVENTORY: Stream = {
   single: false,
 }
 
-/** The columns that tell records of a stream apart. */
+/** The primary key of a stream. */
 export function keyOf(stream: Stream): readonly string[] {
   return stream.key ?? ['id']
 }
 
-/** The scopes that allow reading a collection, the preferred one first: `people.read`. */
+/** The scopes that allow reading a collection, such as `people.read`, the preferred one first. */
 export function readScopes({
   scopes,
   collection,
@@ -35,7 +35,7 @@ export function readScopes({
   return [`${preferred}.read`, ...others.map((name) => `${name}.read`)]
 }
 
-/** The streams that a configuration can read: activity definitions only where structures are named. */
+/** The streams that a configuration can read; activity definitions only if it names structures. */
 export function availableStreams(config: {
   readonly activityStructures: readonly unknown[]
 }): ReadonlyMap<string, Stream> {
@@ -46,7 +46,7 @@ export function availableStreams(config: {
   )
 }
 
-/** What the catalogs tell of a stream; its schema is read when it is asked for. */
+/** The entry of a stream in the catalogs; its schema is read only when it is needed. */
 export function streamSpec(stream: Stream): StreamSpec {
   return {
     name: stream.stream,
@@ -55,7 +55,7 @@ export function streamSpec(stream: Stream): StreamSpec {
     },
     key: keyOf(stream),
     version: stream.versioned === false ? undefined : 'changeVersion',
-    // A list that is read whole is compared with the ids in the state: every stream is incremental.
+    // Whole lists are compared with the ids in the state, so every stream is incremental.
     isIncremental: true,
     hasDeletes: true,
     hasGenerations: true,
@@ -63,7 +63,7 @@ export function streamSpec(stream: Stream): StreamSpec {
   }
 }
 
-/** The schema of a stream's records as the service sends them: `schemas/<stream>.json`. */
+/** Reads the schema of a stream's records as the service sends them, from `schemas/<stream>.json`. */
 export function readStreamSchema(stream: string): StreamSchema {
   return readProjectJson(`#schemas/${stream}`) as StreamSchema
 }
