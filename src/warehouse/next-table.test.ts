@@ -195,6 +195,32 @@ describe('a complete read of a stream that the warehouse already has', () => {
     },
   )
 
+  it('keeps values that do not fit into their columns, if it begins in the sync that ended the one before', async () => {
+    await sync(reading(1, ['{"id":1,"name":7}']))
+    await sync(async (output) => {
+      await sendParts(output, 2, [named('x', 1)])
+      output.generationComplete(2)
+      await sendParts(output, 3, [['{"id":1,"name":8}']])
+    })
+    await sync(reading(3, named('y', 2)))
+    expect(await ask(file(), 'SELECT id, name, name_json FROM jobs ORDER BY id')).toEqual([
+      { id: '1', name: null, name_json: '8' },
+      { id: '2', name: 'y', name_json: null },
+    ])
+  })
+
+  it('ends well where an index of somebody else keeps DuckDB from dropping a column without values', async () => {
+    await sync(reading(1, ['{"id":1,"name":7}']))
+    await withDuckDb(file(), (connection) => connection.run('CREATE INDEX mine ON jobs (id)'))
+    await sync(reading(2, named('a', 1)))
+    expect(await names()).toBe('1 a')
+    await withDuckDb(file(), (connection) => connection.run('DROP INDEX mine'))
+    await sync(reading(3, named('b', 1)))
+    expect(await ask(file(), 'SELECT * EXCLUDE _generation FROM jobs')).toEqual([
+      { id: '1', name: 'b' },
+    ])
+  })
+
   it('keeps the comments of the table and its columns', async () => {
     const [spec, comments] = [
       { ...jobs, schema: { ...jobs.schema, description: 'One job.' } },

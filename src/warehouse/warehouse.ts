@@ -23,6 +23,7 @@ import {
   alterTable,
   createTable,
   literal,
+  madeByOthers,
   nextOf,
   quoted,
   removeOlder,
@@ -276,6 +277,9 @@ function createWarehouse(
   async function dropEmptyVariants(stream: string): Promise<void> {
     const present = knownOf(stream)
     const { columns } = present.table
+    // Rows that wait may have values in them; and DuckDB drops no column of a table that has an index.
+    const [[others] = []] = await texts(connection, madeByOthers(present.table))
+    if (present.hasNext || others !== '0') return
     const variants = columns.filter(({ variantOf }) => variantOf !== undefined)
     const empty = new Set<Column>()
     for (const column of variants) {
