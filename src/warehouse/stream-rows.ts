@@ -15,8 +15,16 @@ export function unwritable(error: unknown): ConnectorError {
 }
 
 function reason(error: unknown): string {
-  const [text = ''] = String(error instanceof Error ? error.message : error).split('\n')
+  const [text = ''] = withoutValues(error instanceof Error ? error.message : String(error)).split(
+    '\n',
+  )
   return /ENOSPC|No space left/.test(text) ? 'no space is left on the disk' : text
+}
+
+/** DuckDB quotes the value of a row that an index or an expression of somebody else refuses. */
+function withoutValues(message: string): string {
+  const isOfValue = /constraint|conver(t|sion)/i.test(message)
+  return isOfValue ? message.replace(/(["']).*\1/s, '****') : message
 }
 
 /** Rows of a stream that wait for the next commit, in their order. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ask } from '../../integration-tests/testing/protime.ts'
+import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { DELETE, SKIP, SOFT_DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { assertPublishable, publish } from './replace-file.ts'
@@ -280,6 +280,24 @@ describe('a sync', () => {
     const { failures } = await syncLists(file(), new Map([[stream, sending(record)]]))
     expect(failures).toMatchObject([
       { stream: 'jobs', error: { message: expect.stringContaining('500 different members') } },
+    ])
+  })
+
+  it('does not tell the value that an index of somebody else refuses', async () => {
+    const people = streamOf('people', { name: TEXT })
+    const unique = 'CREATE UNIQUE INDEX mine ON people (name)'
+    await sync(people, sending('{"id":1,"name":"Ann"}'))
+    await withDuckDb(file(), (connection) => connection.run(unique))
+    const { failures } = await syncLists(
+      file(),
+      new Map([[people, sending('{"id":2,"name":"Ann"}')]]),
+    )
+    expect(failures).toMatchObject([
+      { stream: 'people', error: { message: expect.stringContaining('unique constraint') } },
+    ])
+    expect(failures[0]?.error.message).not.toContain('Ann')
+    expect(await rows("SELECT contains(failure, 'Ann') AS tells FROM _protime.streams")).toEqual([
+      { tells: false },
     ])
   })
 
