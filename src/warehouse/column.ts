@@ -125,9 +125,10 @@ export function normalised(text: string): string {
   return `${text.startsWith('-') ? '-' : ''}${significant}e${power}`
 }
 
-/** The date does not exist if the resulting time is on another day. */
+/** The date does not exist if the resulting time is on another day. DuckDB takes the year 0 as the first one before Christ. */
 function isDay(text: string): boolean {
   const time = Date.parse(text)
+  if (text.startsWith('0000')) return false
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 

@@ -26,7 +26,10 @@ const month = (random: Random) => (random(20) === 0 ? random(15) : 1 + random(12
 
 /** A day that mostly is one, of a year that DuckDB's times mostly reach. */
 function day(random: Random): string {
-  const year = pick(random, [2026, 2026, 2024, 2000, 1900, 1678, 1677, 2261, 2262, 1700, 2199, 1])
+  const year = pick(
+    random,
+    [2026, 2026, 2024, 2000, 1900, 1678, 1677, 2261, 2262, 1700, 2199, 1, 0],
+  )
   return `${String(year).padStart(4, '0')}-${two(month(random))}-${two(random(8) === 0 ? random(34) : 1 + random(31))}`
 }
 

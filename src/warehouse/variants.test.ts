@@ -49,6 +49,7 @@ describe('a value that does not fit into its column', () => {
       ['an integer that a double would round', NUMBER, '0.5', '9007199254740993'],
       ['a number that is no BIGINT', INTEGER, '7', '9223372036854775808'],
       ['a fraction among integers', INTEGER, '-7', '12.5'],
+      ['a day of the year 0, which SQL does not have', DAY, '"0001-02-28"', '"0000-02-28"'],
       ['a day that there is not', DAY, '"2026-02-28"', '"2026-02-30"'],
       [
         'a time with a zone and without seconds',

@@ -221,8 +221,9 @@ const LONG_MONTHS: u32 = 0b1010110101010
 function isDay(at: u32): bool {
   if ((others(at) & 0x3ff) != 0b10010000 || load<u8>(at + 4) != 0x2d || load<u8>(at + 7) != 0x2d)
     return false
+  const isYearZero = load<u32>(at) == 0x30303030
   const month = twoDigits(at + 5)
   const day = twoDigits(at + 8)
-  if (month - 1 > 11 || day - 1 > 30) return false
+  if (isYearZero || month - 1 > 11 || day - 1 > 30) return false
   return day <= 28 || (month != 2 && (day <= 30 || ((LONG_MONTHS >> month) & 1) != 0))
 }
