@@ -1,5 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
+import { createStreamRows } from './stream-rows.ts'
 import { send } from './testing/list-source.ts'
 import { createCommits, createRisingKeys, createWarehouseOutput } from './warehouse-output.ts'
 
@@ -58,6 +59,30 @@ describe('commits', () => {
       await send(output, [JSON.stringify({ id })])
     }
     expect(begun).toEqual(after)
+  })
+
+  it('take nothing of a stream whose rows could not be written: the last one may be a part of a row', async () => {
+    const taken: unknown[] = []
+    const commits = createCommits(
+      async () => void taken.push(output.take()),
+      () => () => {},
+    )
+    const output = createWarehouseOutput({
+      stream: 'jobs',
+      rows: createStreamRows({
+        columns: [{ property: 'id', name: 'id', type: 'BIGINT' }],
+        keys: ['id'],
+        nextPath: () => '/dev/full',
+        onAdded() {},
+      }),
+      keys: createRisingKeys(-1),
+      commits,
+      log: { debug() {}, info() {}, warn() {} },
+      now: () => new Date(0),
+    })
+    await expect(send(output, ['{"id":1}'])).rejects.toThrow('no space is left on the disk')
+    await commits.now()
+    expect(taken).toEqual([undefined])
   })
 
   it("take as many new rows as fill two of DuckDB's row groups, and no more", async () => {

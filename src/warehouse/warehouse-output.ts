@@ -1,4 +1,4 @@
-import type { ConnectorError } from '../ground/errors.ts'
+import { asConnectorError, type ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StateSource, StreamOutput } from '../protocol/stream-output.ts'
 import { type RecordBatch, releaseBuffer, SKIP, UPSERT } from '../records/record-batch.ts'
@@ -267,13 +267,23 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     if (failure !== undefined) return Promise.reject(failure)
     isChanged = true
     highestGeneration = Math.max(highestGeneration, generation)
-    const bytes = rows.add(lines, generation)
+    const bytes = addRows(lines, generation)
     return commits.wrote(bytes * weightOf(bytes, count))
   }
 
   function weightOf(bytes: number, count: number): number {
     if (!keys.rise || bytes >= LONG_BYTES) return REPLACING
     return bytes * COMMIT_ROWS > count * COMMIT_BYTES ? WIDE : 1
+  }
+
+  /** A file that could not be written may end within a row, so nothing more of the stream is committed. */
+  function addRows(lines: Uint8Array, generation: number): number {
+    try {
+      return rows.add(lines, generation)
+    } catch (error) {
+      failure = asConnectorError(error)
+      throw failure
+    }
   }
 
   function wrote(bytes: number): Promise<void> | undefined {
