@@ -20,44 +20,44 @@ import {
   type Table,
 } from './sql.ts'
 
-/** What a commit brings of one stream. */
+/** The part of a commit that belongs to one stream. */
 export interface Load {
   readonly stream: string
   readonly files: readonly RowFile[]
-  /** The columns of the rows that come after the files. */
+  /** The columns of the rows that follow the files. */
   readonly columns: readonly Column[]
   /**
-   * Set when each row has a key of its own, an integer above this one, that no row of this sync had before;
-   * and when all rows of this sync are of later generations than those before it.
+   * Set if each row has an integer key above this one that no other row of this sync has, and if all generations of
+   * this sync are later than those before it.
    */
   readonly risesFrom: number | undefined
   /** The highest generation of the rows so far. */
   readonly generation: number
-  /** The state that stands for everything up to here, as JSON; undefined while there is none. */
+  /** The state that covers all rows so far, as JSON; undefined if there is none yet. */
   readonly state: string | undefined
-  /** Set when rows of older generations are gone. */
+  /** Set if this generation is complete, so that rows of older generations no longer exist. */
   readonly completeGeneration: number | undefined
-  /** When the stream was read to its end, if it was. */
+  /** The time when the stream was read to its end; undefined if it was not. */
   readonly complete: Date | undefined
 }
 
-/** How far the rows of a stream are. */
+/** The progress of the rows of a stream. */
 export interface Progress {
-  /** The highest generation in its table when the sync began, or after a complete reading since; -1 without rows. */
+  /** The highest generation in its table when the sync began, or after the last complete read; -1 without rows. */
   readonly highest: number
-  /** Whether rows of a later one wait in a table of their own. */
+  /** Whether rows of a later generation wait in a separate table. */
   readonly hasNext: boolean
 }
 
-/** Whether everything of a reading, or of a sync, has been read. */
+/** Whether a load ends a complete read, or the sync of the stream. */
 export function isOver({ completeGeneration, complete }: Load): boolean {
   return completeGeneration !== undefined || complete !== undefined
 }
 
 /**
- * Brings the rows of a load into their table. Where that has an earlier complete reading, the rows of the next one wait in
- * a table of their own until it is over, which then takes the place of the first: whoever opens the file in between sees
- * one of the two. Answers with where the rows are found, if any have come; `isReplaced` when the table is another one.
+ * Writes the rows of a load to their table. If the table has rows of an earlier complete read, the rows of the next
+ * read wait in a separate table, which replaces the first one at the end. Other processes that open the file in between
+ * see one complete read. Returns where the added rows are, if there are any, and whether the table was replaced.
  */
 export async function bringRows(
   connection: DuckDBConnection,
@@ -89,7 +89,7 @@ export async function bringRows(
     return BATCH_ROWS
   }
 
-  /** Answers whether the table is another one. */
+  /** Moves or renames the separate table; returns whether the table was replaced. */
   async function end(): Promise<boolean> {
     const keepsOlder = completeGeneration === undefined || table.keepsDeleted
     const [[others] = []] = await texts(connection, madeByOthers(table))

@@ -10,27 +10,27 @@ import {
 } from './column.ts'
 import { literal, quoted, type Table } from './sql.ts'
 
-/** What a stream looks like to who asks for its rows. */
+/** What the view and the comments of a stream are made from. */
 export interface Description {
   readonly spec: StreamSpec
   readonly table: Table
-  /** Members of open objects that its records have. */
+  /** The members of open objects that the records have. */
   readonly members: readonly OpenMember[]
 }
 
-/** An object whose members no schema names: translations, external references. */
+/** An object whose members the schema does not name, such as translations and external references. */
 export interface OpenObject {
   readonly column: string
-  /** JSON pointer from the column's value; empty where it is that value. */
+  /** The JSON pointer from the value of the column; empty for the value itself. */
   readonly pointer: string
 }
 
-/** A member of an open object that some record has. */
+/** A member of an open object in some record. */
 export interface OpenMember extends OpenObject {
   readonly member: string
 }
 
-/** A column of a view: an expression over the table, the name that it is to have, and what it means. */
+/** A column of a view: an expression over the table, its wanted name, and its meaning. */
 interface FlatColumn {
   readonly name: string
   readonly sql: string
@@ -53,7 +53,7 @@ function openBelow(schema: JsonSchema, column: string, pointer: string): OpenObj
   )
 }
 
-/** The view of a stream, and what the schema says of its table, its view and their columns. */
+/** The statements that create the view of a stream, and the comments on its table, its view and their columns. */
 export function describe({ spec, table, members }: Description): string[] {
   const name = quoted(table.name)
   const columns = flatColumns(spec.schema, table.columns, members)
@@ -87,8 +87,8 @@ function schemaOf(column: Column, schema: JsonSchema): JsonSchema | undefined {
 }
 
 /**
- * The columns of a stream's view: nested objects as a column per member, `person_id`. The members of an
- * open object are named as those of the object around it: `name_nl`.
+ * The columns of a stream's view. Nested objects get a column per member, such as `person_id`. Members of an open
+ * object are named like members of the surrounding object, such as `name_nl`.
  */
 function flatColumns(
   schema: JsonSchema,
@@ -147,7 +147,7 @@ function asText(text: string, type: ColumnType): string {
   return type === 'VARCHAR' ? `(${text})` : `TRY_CAST(${text} AS ${type})`
 }
 
-/** The type that values of a schema should have: the view shows what is of no such type as null. */
+/** The type of the column in the view; values of other types are shown as null. */
 function viewType(schema: JsonSchema): ColumnType {
   const types = [schema['type'] ?? []].flat()
   if (schema['x-view'] === 'date') return 'DATE'
@@ -158,12 +158,12 @@ function isObject({ type = [] }: JsonSchema): boolean {
   return [type].flat().includes('object')
 }
 
-/** A name as a JSON pointer has it. */
+/** Escapes a name for a JSON pointer. */
 function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** A name that SQL takes without quotes. */
+/** Converts a name to one that SQL accepts without quotes. */
 function plain(name: string): string {
   return name.replace(/\W+/g, '_').replace(/^_+|_+$/g, '') || 'value'
 }

@@ -7,38 +7,38 @@ import { LINE_PARTS } from './row-encoder.ts'
 import { type StreamRows, unwritable } from './stream-rows.ts'
 
 /**
- * So many new rows of a stream are committed together at most: two of DuckDB's row groups. DuckDB writes them while they
- * come. Less than one would go into its log first, and then into the file; what is left of one would be a small group, and
- * DuckDB would write its neighbours once more to fill it.
+ * The maximum number of new rows of a stream in a commit: two of DuckDB's row groups, which DuckDB writes while it
+ * loads them. It would write less than a row group to its log first, and then to the file. The rest of a row group
+ * would become a small one, and DuckDB would write its neighbours again to fill it.
  */
 const COMMIT_ROWS = 2 * 122_880
-/** So many bytes of rows are committed together at most, a page or a part of one more. */
+/** The maximum size of the rows in a commit, plus at most a page or a part of one. */
 const COMMIT_BYTES = 96 * 1024 * 1024
-/** Rows so wide that they fill no row group before are in memory, and in the log: each of their bytes counts for so many. */
+/** The factor for the size of rows that are too wide to fill a row group: DuckDB has them in memory and in its log. */
 const WIDE = 2
-/** So do those of rows that may take the place of others, */
+/** The factor for rows that may replace others, and for pages of long records. */
 const REPLACING = 6
-/** and of records that are this long: DuckDB has each several times in memory. */
+/** From this size on, a page may have records so long that DuckDB has several copies of each in memory. */
 const LONG_BYTES = 8 * 1024 * 1024
-/** A kill costs no more than what was read in this time, */
+/** The time between commits: a kill loses no more than what was read in it. */
 const COMMIT_MS = 5_000
-/** and one soon after the start does not cost the start. */
+/** The time until the first commit, so that a kill soon after the start loses little. */
 const FIRST_COMMIT_MS = 1_000
 
-/** Does work once, after so many milliseconds; answers with how to call it off. */
+/** Does work once after some milliseconds; returns a function that cancels it. */
 type Later = (ms: number, work: () => void) => () => void
 
-/** When the rows that wait are committed: one commit at a time, while the next rows come. */
+/** Decides when waiting rows are committed: one commit at a time, while further rows arrive. */
 export interface Commits {
-  /** Rows of so many bytes wait. A promise when there is no room for more before a commit has ended. */
+  /** Notes that rows of this size wait. Returns a promise if the next rows must wait for the end of a commit. */
   wrote(bytes: number): Promise<void> | undefined
-  /** What comes next is not committed with what waits now. A promise when another commit has to end first. */
+  /** Commits the waiting rows without those that follow. Returns a promise if another commit has to end first. */
   cut(): Promise<void> | undefined
-  /** Ends when everything that waits now is committed. */
+  /** Commits everything that waits now; resolves when that is done. */
   now(): Promise<void>
   /** Why the last commit failed; nothing is committed after it. */
   readonly failure: ConnectorError | undefined
-  /** No commit begins any more; ends with the one that runs. */
+  /** Begins no further timed commit; resolves when the running commit has ended. */
   stop(): Promise<void>
 }
 
@@ -47,14 +47,17 @@ const LATER: Later = (ms, work) => {
   return () => clearTimeout(timer)
 }
 
-/** `commit` takes everything that waits, at once, and brings it into the warehouse. */
+/**
+ * Creates the schedule of the commits. `commit` takes everything that waits, synchronously, and writes it to the
+ * warehouse.
+ */
 export function createCommits(commit: () => Promise<void>, later = LATER): Commits {
   let running: Promise<void> | undefined
-  /** A commit that begins when the present one has ended. */
+  /** The commit that begins when the running one has ended. */
   let next: Promise<void> | undefined
   let waiting = 0
   let failure: ConnectorError | undefined
-  // What waits is committed also while the service says nothing.
+  // Waiting rows are also committed while the service sends nothing.
   const commitSoon = () => {
     cancel = later(COMMIT_MS, commitSoon)
     void now().catch(() => {})
@@ -109,21 +112,21 @@ export function createCommits(commit: () => Promise<void>, later = LATER): Commi
 }
 
 /**
- * Whether the keys of a stream rise from record to record, in generations that its table did not have when
- * the sync began. As long as they do, no record takes the place of another one of this sync.
+ * Observes whether the keys of a stream rise from record to record, in generations that its table did not have when the
+ * sync began. As long as they do, no record replaces another one of this sync.
  */
 export interface RisingKeys {
-  /** Whether they have risen so far. */
+  /** Whether all keys have risen so far. */
   readonly rise: boolean
-  /** Whether they do so in these records, which are all that come next. */
+  /** Whether the keys also rise in the next records, which are those of this batch. */
   goOn(batch: RecordBatch, generation: number): boolean
-  /** Something else comes. */
+  /** The next rows are not in order. */
   end(): void
-  /** The highest key before the last call; undefined once they have ended. */
+  /** Returns the highest key at the last call of `take`; undefined after `end`. */
   take(): number | undefined
 }
 
-/** `highestGeneration` is that of the table when the sync began. */
+/** `highestGeneration` is the highest generation in the table when the sync began. */
 export function createRisingKeys(highestGeneration: number): RisingKeys {
   let rises = true
   let highest = -1
@@ -137,7 +140,7 @@ export function createRisingKeys(highestGeneration: number): RisingKeys {
       let last = highest
       for (let i = 0; i < batch.count; i++) {
         const key = batch.keys[i] as number
-        // Not a number where the key is no integer.
+        // NaN if the key is not an integer.
         if (batch.ops[i] !== UPSERT || !(key > last)) return false
         last = key
       }
@@ -164,17 +167,17 @@ export interface WarehouseOutputSettings {
   readonly now: () => Date
 }
 
-/** A stream's end of a sync into a warehouse. */
+/** The output of one stream of a sync into a warehouse. */
 export interface WarehouseOutput extends StreamOutput {
-  /** What a commit has to bring of the stream, and how many records; nothing since the last call: undefined. */
+  /** Returns what to commit and the number of records; undefined if there was nothing since the last call. */
   take(): (Load & { readonly count: number }) | undefined
-  /** What was taken could not be committed: the stream ends where it is said the next time. */
+  /** What was taken could not be committed: the next call of the output throws this error. */
   fail(error: ConnectorError): void
 }
 
 /**
- * Turns what a sync says of one stream into rows and states. Records become rows at once, so that the
- * state of any moment stands for all of them.
+ * Creates the output of a stream, which converts records to rows and collects states for the commits. Records become
+ * rows at once, so the state always covers all of them.
  */
 export function createWarehouseOutput(settings: WarehouseOutputSettings): WarehouseOutput {
   const { stream, rows, keys, commits, log, now } = settings
@@ -233,7 +236,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       await commits.now()
       await wrote(0)
     },
-    // Rows and states leave by commits, which take what there is: nobody reads the rest.
+    // Commits take rows and states by themselves, so there is nothing to flush.
     flush: async () => {},
     generationComplete(generation) {
       isChanged = true
@@ -253,7 +256,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     },
   }
 
-  /** What has risen is committed by itself first: only its rows are known to be new. */
+  /** Commits the rows with rising keys separately first, because only they are known to be new. */
   function afterRising(go: () => Promise<void> | undefined): Promise<void> | undefined {
     const isCommitted = !keys.rise || highestGeneration < 0
     const end = () => {

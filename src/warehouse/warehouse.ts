@@ -45,36 +45,36 @@ import {
   writeDown,
 } from './tables.ts'
 
-/** What fails whatever stream is committed. */
+/** Errors of the file, with which the commit of any stream fails. */
 const OF_THE_FILE = /IO Error|FATAL|No space left|ENOSPC|has been invalidated/
 
 /**
- * A DuckDB file with the rows of one tenant and the states that belong to them: the schema `main` has a
- * table per stream, the schema `flat` a view per stream with nested objects as columns.
+ * A DuckDB file with the rows of one tenant and their states. The schema `main` has a table per stream; the schema
+ * `flat` has a view per stream, with nested objects as columns.
  */
 export interface Warehouse {
   /** The last state of each stream. */
   states(): Promise<ReadonlyMap<string, unknown>>
-  /** Makes what is missing of tables and views, for a sync; answers with the columns of each. */
+  /** Creates missing tables and views for a sync; returns the columns of each table. */
   prepare(specs: readonly StreamSpec[], at: Date): Promise<ReadonlyMap<string, readonly Column[]>>
-  /** The columns that somebody else has added to the table, in small letters, when it was prepared. */
+  /** The columns in lower case that others had added to the table when it was prepared. */
   othersIn(stream: string): ReadonlySet<string>
   /**
-   * The highest generation of the table's rows when it was prepared; -1 without rows. Infinite where rows wait
-   * of which only their table knows.
+   * The highest generation of the table's rows when it was prepared; -1 without rows. Infinite if rows of an earlier
+   * sync wait in a table of their own.
    */
   highestGeneration(stream: string): number
   /**
-   * Loads rows and stores states; the files are removed when it is done. Rows and state of a stream come
-   * together or not at all; those of a complete reading are in its table when the reading is over. Answers with the
+   * Loads rows, stores states, and then removes the files of rows. The rows and the state of a stream are committed
+   * together or not at all. Rows of a complete read are in the stream's table when the read is over. Returns the
    * streams that could not be committed.
    */
   commit(loads: readonly Load[]): Promise<ReadonlyMap<string, ConnectorError>>
-  /** Writes down how the sync ended, and drops variants that no value is in after a complete reading. */
+  /** Records how the sync ended, and drops variants without values after a complete read. */
   finish(outcome: SyncEnd): Promise<void>
   /**
-   * Leaves a copy of what is committed; see `publish`. Nothing may be written from then on, also where it fails:
-   * the system takes the lock of a file away from a process that has read it.
+   * Publishes a copy of what is committed; see `publish`. Write nothing afterwards, even if it fails: reading the file
+   * makes the system release the lock of the process.
    */
   publish(copy: string): Promise<void>
   close(): void
@@ -82,7 +82,7 @@ export interface Warehouse {
 
 export interface WarehouseSettings {
   readonly path: string
-  /** A folder of the sync: for its files of rows, and for what does not fit into memory. */
+  /** The folder of the sync, for its files of rows and for data that does not fit into memory. */
   readonly folder: string
   readonly keepsDeleted: boolean
   readonly owner: Owner
@@ -92,8 +92,8 @@ export interface WarehouseSettings {
 }
 
 /**
- * Opens the file, or makes it; see `openDatabase` for what it throws. One that is not the owner's is a config
- * error, and stays as it is.
+ * Opens the file, or creates it. Throws what `openDatabase` throws, and a config error if the file has another owner;
+ * then it is not changed.
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
   const { path, folder, owner, patience } = settings
@@ -104,7 +104,7 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
   }
   const database = await patience(() => openDatabase(path, folder))
   return closingOnError(database, async () => {
-    // Another process may have made the file meanwhile.
+    // Another process may have created the file in the meantime.
     const isOurs = await isOwned(database.connection, path, owner)
     await atomically(database.connection, () =>
       run(database.connection, [
@@ -127,7 +127,7 @@ function createWarehouse(
 ): Warehouse {
   let known: ReadonlyMap<string, Known> = new Map()
   const others = new Map<string, ReadonlySet<string>>()
-  /** The streams whose complete readings were committed. */
+  /** The streams whose complete reads were committed. */
   const settled = new Set<string>()
   let began = new Date(0)
   return {
@@ -185,7 +185,7 @@ function createWarehouse(
       const failures = new Map<string, ConnectorError>()
       await commitAll(loads).catch(async (error) => {
         if (OF_THE_FILE.test(String(error))) throw error
-        // One stream may be why, so each is committed by itself.
+        // A single stream may be the cause, so each is committed separately.
         for (const load of loads)
           await commitAll([load]).catch((reason) => {
             if (OF_THE_FILE.test(String(reason))) throw reason
@@ -201,7 +201,7 @@ function createWarehouse(
         await run(connection, end(began, outcome))
       }),
     async publish(copy) {
-      // Then all of it is in the file, and DuckDB writes no more.
+      // Afterwards everything is in the file, and DuckDB writes nothing more.
       await connection.run('CHECKPOINT')
       publish(path, copy)
     },
@@ -213,8 +213,8 @@ function createWarehouse(
   }
 
   async function commitAll(loads: readonly Load[]): Promise<void> {
-    // DuckDB renames no table in a transaction that has deleted from it: the last rows of a reading are there before. If
-    // it ends here, the state has them still to come, and they take their own place.
+    // DuckDB cannot rename a table in a transaction that has deleted from it, so the last rows of a read are committed
+    // before. If the process ends in between, the state does not cover them, so they are read and written again.
     const last = loads.filter(
       (load) =>
         knownOf(load.stream).hasNext &&
@@ -252,7 +252,7 @@ function createWarehouse(
     return Number(number)
   }
 
-  /** Answers with what the table is then. */
+  /** Returns what is known of the table afterwards. */
   async function bring(load: Load): Promise<Known> {
     const present = knownOf(load.stream)
     const table = { ...present.table, columns: load.columns }
@@ -298,13 +298,13 @@ function createWarehouse(
     await run(connection, writeDown(now, table.columns))
   }
 
-  /** Makes the view and the comments, unless they are there. */
+  /** Creates the view and the comments, unless they exist. */
   async function show(description: Description, present?: string): Promise<void> {
     const statements = describe(description)
     const digest = createHash('sha256').update(statements.join('\n')).digest('hex')
     if (digest === present) return
     const stream = literal(description.spec.name)
-    // There are hundreds: they cost half as much at once.
+    // There are hundreds of statements, which take half as long in one call.
     await connection.run(statements.join(';\n'))
     await run(connection, [
       `DELETE FROM _protime.described WHERE stream = ${stream}`,
@@ -313,20 +313,20 @@ function createWarehouse(
   }
 }
 
-/** The rows of a load that others may be in the place of. */
+/** The rows of a load without its state and the end of its read. */
 function withoutEnd({ stream, files, columns, generation }: Load): Load {
   const end = { state: undefined, completeGeneration: undefined, complete: undefined }
   return { stream, files, columns, generation, risesFrom: undefined, ...end }
 }
 
-/** A stream of this sync: what it looks like, and how far its rows are. */
+/** A stream of this sync: its description and the progress of its rows. */
 interface Known extends Description, Progress {}
 
-/** Tables that hold marked rows of a sync that kept them. */
+/** Selects the tables with a column for deleted rows, from syncs that kept those. */
 const MARKED = `SELECT table_name FROM information_schema.columns
   WHERE table_schema = 'main' AND column_name = ${literal(DELETED_AT)}`
 
-/** The names that are there and that no sync has made. */
+/** The names of columns that exist but were not created by a sync. */
 function othersAmong(
   before: readonly Column[],
   present: ReadonlySet<string> = new Set(),
@@ -335,7 +335,7 @@ function othersAmong(
   return new Set([...present].filter((name) => !ours.has(name)))
 }
 
-/** Columns keep their place and type; those that a newer schema has come behind them. */
+/** Appends the columns that only the new schema has; existing columns keep their position and type. */
 function withNew(
   before: readonly Column[],
   now: readonly Column[],
@@ -349,7 +349,7 @@ function withNew(
   return [...before, ...added]
 }
 
-/** What makes a table of an earlier sync one of this sync. */
+/** The statements that adapt a table of an earlier sync to this one. */
 function adapt(table: Table, before: readonly Column[], isMarked: boolean): string[] {
   const name = `main.${quoted(table.name)}`
   const statements = alterTable(table.name, before, table.columns)
