@@ -8,13 +8,13 @@ delete process.env['NODE_EXTRA_CA_CERTS']
 /** Files that take longest, first: else the others are long done when the last of them ends. */
 const LONGEST = [
   'protime-sync',
-  'integration-tests/verify',
   'integration-tests/inventory',
+  'integration-tests/verify',
   'integration-tests/histories',
-  'integration-tests/library-guides',
-  'integration-tests/privacy',
-  'singer-interruptions',
   'integration-tests/processes',
+  'integration-tests/privacy',
+  'integration-tests/library-guides',
+  'singer-interruptions',
   'webhooks/syncs',
   'webhooks/deliveries',
   'warehouse/variants',
