@@ -24,6 +24,29 @@ describe('commits', () => {
     expect(count).toBe(2)
   })
 
+  it('run one at a time, also where rows that waited for one demand the next', async () => {
+    const ends: (() => void)[] = []
+    let running = 0
+    let most = 0
+    const commits = createCommits(
+      async () => {
+        most = Math.max(most, ++running)
+        await new Promise<void>((resolve) => ends.push(resolve))
+        running -= 1
+      },
+      () => () => {},
+    )
+    const rows = commits.now().then(() => commits.wrote(200 * 1024 * 1024))
+    const other = commits.now()
+    for (const done of [rows, other, commits.stop()]) {
+      for (const end of ends.splice(0)) end()
+      await new Promise(setImmediate)
+      for (const end of ends.splice(0)) end()
+      await done
+    }
+    expect([most, running]).toEqual([1, 0])
+  })
+
   const RISING = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 
   it.each([

@@ -52,6 +52,7 @@ const LATER: Later = (ms, work) => {
  * warehouse.
  */
 export function createCommits(commit: () => Promise<void>, later = LATER): Commits {
+  /** Set until it has ended, and, if another one follows, until that begins. */
   let running: Promise<void> | undefined
   /** The commit that begins when the running one has ended. */
   let next: Promise<void> | undefined
@@ -78,7 +79,7 @@ export function createCommits(commit: () => Promise<void>, later = LATER): Commi
     cut,
     async stop() {
       cancel()
-      await running?.catch(() => {})
+      await (next ?? running)?.catch(() => {})
     },
   }
 
@@ -100,7 +101,8 @@ export function createCommits(commit: () => Promise<void>, later = LATER): Commi
     waiting = 0
     running = commit().then(
       () => {
-        running = undefined
+        // Whoever waited for this commit may ask for another before the next one has begun.
+        if (next === undefined) running = undefined
       },
       (error) => {
         failure = unwritable(error)
