@@ -286,7 +286,7 @@ describe('the surroundings of a read', () => {
     expectAll(stdout)
   })
 
-  it('may be a folder that nobody can write to, and none of its own', async () => {
+  it('may be a folder that is not writable, without a home folder', async () => {
     const closed = mkdtempSync(join(tmpdir(), 'closed-'))
     chmodSync(closed, 0o555)
     for (const cwd of [closed, '/']) {
@@ -327,7 +327,7 @@ describe('the surroundings of a read', () => {
     expectAll(stdout)
   })
 
-  it('may be almost empty of variables', async () => {
+  it('may have almost no variables', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [EXECUTABLE, ...args()], {
       env: {},
     })

@@ -23,7 +23,7 @@ function reason(error: unknown): string {
 
 /** DuckDB quotes the value of a row that an index or an expression of somebody else refuses. */
 function withoutValues(message: string): string {
-  const isOfValue = /constraint|conver(t|sion)/i.test(message)
+  const isOfValue = /constraint|convert|conversion/i.test(message)
   return isOfValue ? message.replace(/(["']).*\1/s, '****') : message
 }
 
