@@ -42,6 +42,7 @@ export const SYNC_FAILURES = {
     'refresh-begun-otherwise',
     'made-by-another-version',
     'not-duckdb',
+    'damaged-index',
     'made-by-a-newer-duckdb',
     'published-onto-itself',
     'copy-not-written',

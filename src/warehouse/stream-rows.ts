@@ -6,6 +6,15 @@ import { createRowEncoder, type Encoded, type RowFile } from './row-encoder.ts'
 /** Converts any error while writing rows or tables to a failure of the warehouse. */
 export function unwritable(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error
+  // After a kill, DuckDB may restore an index that does not fit its table. It then fails at each delete, until the index
+  // is dropped; the connector creates none.
+  if (/rows from index/.test(String(error)))
+    return new ConnectorError(
+      'config',
+      'damaged-index',
+      'The warehouse cannot be written: an index that you have added to a table is damaged. Drop it (SELECT * FROM duckdb_indexes() lists all), sync again, and create it again. The warehouse has the rows of the last commit.',
+      { cause: error },
+    )
   return new ConnectorError(
     'system',
     'warehouse-not-written',

@@ -6,6 +6,7 @@ import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { DELETE, SKIP, SOFT_DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { assertPublishable, publish } from './replace-file.ts'
+import { unwritable } from './stream-rows.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
 
 const TEXT = { type: ['string', 'null'] }
@@ -299,6 +300,14 @@ describe('a sync', () => {
     expect(await rows("SELECT contains(failure, 'Ann') AS tells FROM _protime.streams")).toEqual([
       { tells: false },
     ])
+  })
+
+  it('advises to drop an index of somebody else that DuckDB has damaged', () => {
+    const { failure, message } = unwritable(
+      new Error('FATAL Error: Invalid Input Error: Failed to delete all rows from index. Only'),
+    )
+    expect(failure).toBe('config')
+    expect(message).toContain('an index that you have added to a table is damaged. Drop it')
   })
 
   it('refuses an unknown stream', async () => {
