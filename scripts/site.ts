@@ -38,26 +38,15 @@ export function siteFiles(): ReadonlyMap<string, string> {
   ])
 }
 
-/** The list of all decisions, which the repository shows as a folder: its pages, and the sections of each. */
+/** The list of all decisions, which the repository shows as a folder. */
 export function decisionsPage(): string {
   const pages = readdirSync(join(packageFolder(), DECISIONS)).toSorted()
-  const items = pages.flatMap((page) => {
+  const items = pages.map((page) => {
     const text = readFileSync(join(packageFolder(), DECISIONS, page), 'utf8')
-    return [...text.matchAll(/^(##?) (.*)$/gm)].map(([, marks, heading = '']) =>
-      marks === '#'
-        ? `- [${heading}](${page})`
-        : `    - [${heading}](${page}#${anchorOf(heading)})`,
-    )
+    const [heading = ''] = text.split('\n')
+    return `- [${heading.replace('# ', '')}](${page})`
   })
-  return `# Decisions\n\nChoices that a newcomer would question, by subject.\n\n${items.join('\n')}\n`
-}
-
-/** The anchor of a heading, as MkDocs and GitHub make it. */
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\w\s-]/g, '')
-    .replaceAll(/\s+/g, '-')
+  return `# Decisions\n\nChoices that a newcomer would question, a page each.\n\n${items.join('\n')}\n`
 }
 
 /**

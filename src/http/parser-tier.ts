@@ -1,7 +1,7 @@
 import { knowsFlags, setFlag } from '../ground/v8-flags.ts'
 
 // undici's parser is a WebAssembly function of 33 KB. V8 optimises it after the first answer. That takes a third of
-// all memory and 0.1 s of a core, and makes a long sync less than 1 % faster. See docs/decisions/speed.md.
+// all memory and 0.1 s of a core, and makes a long sync less than 1 % faster. See docs/decisions/v8-does-not-optimise-the-http-parser.md.
 
 type Stage = 'never' | 'before' | 'under way' | 'after'
 let stage: Stage = 'never'

@@ -23,7 +23,7 @@ const CATCH_UP_MS = 250
 
 /**
  * Creates a limiter without a limit until the service refuses a request. From then on it follows the rate at which
- * the service last refused one (docs/decisions/requests.md). `requestsPerMinute` is an upper limit from the start.
+ * the service last refused one (docs/decisions/the-rate-limiter-finds-the-limit.md). `requestsPerMinute` is an upper limit from the start.
  */
 export function createRateLimiter(
   requestsPerMinute: number | undefined,
