@@ -120,7 +120,10 @@ export function createLiveKeys(
   stored: StoredKeys | undefined,
   { stream, ids, mostIds }: LiveKeysSettings,
 ): LiveKeys {
+  // Four sets are in the state. A key is in one of the first two at most; the other two wait to be deleted.
+  /** Rows that the delta's window has, or the list of a stream without a delta. */
   let window = createIdSet(stored?.window, mostIds)
+  /** Rows that the lists of the days before the window have. */
   let backfill = createIdSet(stored?.backfill, mostIds)
   /** Keys that the current complete read has not found so far. */
   let unseen = pendingOf(true)
@@ -129,6 +132,7 @@ export function createLiveKeys(
   let highest = stored?.highestVersion ?? null
   let isTracked = stored?.isTracked ?? true
   let isBackfillInDoubt = false
+  // Three sets are only of this process.
   /** Keys of the current page that have already been written, while the rest of the page is still to come. */
   let ofThisPage = createIdSet()
   /** Rows whose deletion was reported to this process. */
