@@ -137,6 +137,8 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
       tenant.happen(event)
       happened.push(event)
     }
+    // The clock may go on and back in one sync.
+    running.latest = Math.max(running.latest, emulator.now().getTime())
   })
   for (const fault of sync.faults) if (!isHidden(fault, running)) disturb(fault, emulator, streams)
   platform.begin(running.choices.selected())
