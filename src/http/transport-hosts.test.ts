@@ -2,10 +2,10 @@ import type { lookup as systemLookup } from 'node:dns'
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type HostRules, isPrivateAddress, isPublicAddress, isPublicOnly } from './public-hosts.ts'
-import { reply, startHttpService } from './testing/http-service.ts'
+import { listen, reply, replyText, startHttpService } from './testing/http-service.ts'
 import { failureOf } from './testing/open-client.ts'
 import { createTransport, type Reply } from './transport.ts'
 
@@ -15,18 +15,6 @@ function get(url: string, hosts?: HostRules): Promise<Reply> {
   const transport = createTransport(5, hosts)
   onTestFinished(() => transport.close())
   return transport.send({ url, method: 'GET', headers: {}, signal })
-}
-
-async function textOf(reply: Reply): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of reply.body) parts.push(part)
-  return Buffer.concat(parts).toString('utf8')
-}
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  return (server.address() as AddressInfo).port
 }
 
 const FIXTURES = new URL('../../integration-tests/fixtures/', import.meta.url)
@@ -91,7 +79,7 @@ describe('a proxy', () => {
   it.each(['HTTP_PROXY', 'http_proxy'])('of %s gets a request for a tunnel', async (name) => {
     const proxy = await startProxy(await plainServer())
     environment({ [name]: proxy.url })
-    const text = await textOf(await get('http://acme.protime.test'))
+    const text = await replyText(await get('http://acme.protime.test'))
     expect([text, proxy.asked]).toEqual(['done', ['acme.protime.test:80']])
   })
 
@@ -129,7 +117,7 @@ describe('a proxy', () => {
     const port = await plainServer()
     const proxy = await startProxy(port)
     environment({ HTTP_PROXY: proxy.url, NO_PROXY: 'example.test,127.0.0.1' })
-    await textOf(await get(`http://127.0.0.1:${port}`))
+    await replyText(await get(`http://127.0.0.1:${port}`))
     expect(proxy.asked).toEqual([])
   })
 

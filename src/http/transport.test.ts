@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
-import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net'
+import { createServer as createNetServer } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { allowUnoptimisedParser, keepNextUnoptimised, optimiseAgain } from './parser-tier.ts'
 import { ReceivedBody } from './response-body.ts'
-import { type Responder, reply, startHttpService } from './testing/http-service.ts'
+import {
+  listen,
+  type Responder,
+  reply,
+  replyText,
+  startHttpService,
+} from './testing/http-service.ts'
 import { failureOf } from './testing/open-client.ts'
 import { createTransport, type Reply } from './transport.ts'
 
@@ -20,18 +26,6 @@ function get(url: string, silenceSeconds = 5): Promise<Reply> {
 
 async function getFrom(answer: Responder, silenceSeconds?: number): Promise<Reply> {
   return get((await startHttpService(answer)).origin, silenceSeconds)
-}
-
-async function textOf(reply: Reply): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of reply.body) parts.push(part)
-  return Buffer.concat(parts).toString('utf8')
-}
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  return (server.address() as AddressInfo).port
 }
 
 const TEXT = 'any text '.repeat(1000)
@@ -48,7 +42,7 @@ describe('a body', () => {
       if (encoding !== undefined) response.setHeader('content-encoding', encoding)
       response.end(bytes)
     })
-    expect(await textOf(answer)).toBe(TEXT)
+    expect(await replyText(answer)).toBe(TEXT)
   })
 
   it.each([
@@ -68,7 +62,7 @@ describe('a body', () => {
     const answer = await getFrom((_, response) =>
       reply(response, 200, TEXT, { 'content-encoding': 'zstd' }),
     )
-    expect(await failureOf(textOf(answer))).toMatchObject({
+    expect(await failureOf(replyText(answer))).toMatchObject({
       failure: 'system',
       message: expect.stringMatching(/encoding "zstd", which was not requested/),
     })
@@ -82,7 +76,7 @@ describe('a body', () => {
       })
       response.setHeader('content-encoding', 'zstd').write(TEXT)
     })
-    await failureOf(textOf(answer))
+    await failureOf(replyText(answer))
     await expect.poll(() => closed.isIt).toBe(true)
   })
 
@@ -96,7 +90,7 @@ describe('a body', () => {
       response.setHeader('content-encoding', encoding)
       response.end(bytes)
     })
-    expect(await failureOf(textOf(answer))).toMatchObject({ failure: 'transient' })
+    expect(await failureOf(replyText(answer))).toMatchObject({ failure: 'transient' })
   })
 
   it.each([
@@ -108,7 +102,7 @@ describe('a body', () => {
       response.write(bytes.subarray(0, 250_000))
       setTimeout(() => response.destroy(), 50)
     })
-    expect(await failureOf(textOf(answer))).toMatchObject({ failure: 'transient' })
+    expect(await failureOf(replyText(answer))).toMatchObject({ failure: 'transient' })
   })
 
   it('may be larger than the memory: it arrives as it is read', async () => {
@@ -131,7 +125,7 @@ describe('a body', () => {
 
   it('is abandoned if the service falls silent', async () => {
     const answer = await getFrom((_, response) => response.writeHead(200).write('half'), 0.2)
-    expect(await failureOf(textOf(answer))).toMatchObject({
+    expect(await failureOf(replyText(answer))).toMatchObject({
       failure: 'transient',
       message: expect.stringMatching(/UND_ERR_BODY_TIMEOUT/),
     })
@@ -159,7 +153,7 @@ describe('a body', () => {
   it('that is no longer needed does no harm', async () => {
     const answer = await getFrom((_, response) => response.write('half'))
     answer.discard()
-    expect(await failureOf(textOf(answer))).toMatchObject({ failure: 'transient' })
+    expect(await failureOf(replyText(answer))).toMatchObject({ failure: 'transient' })
   })
 })
 
@@ -182,7 +176,7 @@ describe('a connection', () => {
     const transport = createTransport(5)
     onTestFinished(() => transport.close())
     for (let i = 0; i < 10; i++) {
-      await textOf(await transport.send({ url: origin, method: 'GET', headers: {}, signal }))
+      await replyText(await transport.send({ url: origin, method: 'GET', headers: {}, signal }))
     }
     // undici may open a second connection while it cleans up after the first answer.
     expect(ports.size).toBeLessThan(3)

@@ -4,8 +4,9 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import { onTestFinished } from 'vitest'
+import type { Reply } from '../transport.ts'
 
 /** One request as it was received. */
 export interface ReceivedRequest {
@@ -30,16 +31,27 @@ export interface HttpService {
 export async function startHttpService(answer: Responder): Promise<HttpService> {
   const requests: ReceivedRequest[] = []
   const server = createServer(recorded(requests, answer))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  const port = await listen(server)
+  onTestFinished(() => server.closeAllConnections())
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: `http://127.0.0.1:${port}`,
     requests,
     breakOff: () => server.closeAllConnections(),
   }
+}
+
+/** Lets a server listen on a free loopback port, which is returned, until the end of the test. */
+export async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+/** The whole body of a reply. */
+export async function replyText(reply: Reply): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of reply.body) parts.push(part)
+  return Buffer.concat(parts).toString('utf8')
 }
 
 function recorded(requests: ReceivedRequest[], answer: Responder): RequestListener {
