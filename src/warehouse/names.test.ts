@@ -31,6 +31,8 @@ const rows = (sql: string) => ask(file(), sql)
 const ODD = [
   ...['', '\0', 'a\0b', '\ud800', '\udfff', 'a\nb', '\u001b[2J', '\u202e', ' ', '"', "'", '""; --'],
   ...['n'.repeat(1000), `${'n'.repeat(999)}m`, 'N'.repeat(1000), 'é', 'É', '😀'],
+  // DuckDB and JavaScript have different lower cases of these.
+  ...['ΟΔΟΣ', 'İstanbul', '\ua7da'],
   ...['rowid', 'ROWID', 'content', 'is_gone', '_op', 'select', 'NULL', 'old', 'batch', 'last'],
 ]
 
@@ -57,8 +59,9 @@ async function writeInEachWay(path: string, stream: StreamSpec, names: readonly 
     return { json: JSON.stringify({ id, note: 'gone', changeVersion: 'B' }), op }
   }
   const sync = async (script: Script, keepsDeleted = false) => {
-    const { failures } = await syncLists(path, new Map([[stream, script]]), { keepsDeleted })
-    expect(failures).toEqual([])
+    const done = await syncLists(path, new Map([[stream, script]]), { keepsDeleted })
+    expect(done.failures).toEqual([])
+    expect(done.warnings.filter((text) => !text.includes('note is not a valid'))).toEqual([])
     expect(await content(path)).toEqual(truth)
   }
   await sync(sending(put(1), put(2), put(1), put(3), gone(2), put(4)))

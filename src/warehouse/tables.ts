@@ -115,23 +115,28 @@ export interface PresentTables {
 /** Reads what exists: others may have changed the file since the last sync. */
 export async function presentTables(connection: DuckDBConnection): Promise<PresentTables> {
   const columns = new Map<string, Set<string>>()
-  for (const [table = '', column = ''] of await texts(connection, COLUMNS)) {
+  for (const [table = '', column = ''] of await lowerCased(COLUMNS)) {
     const ofTable = columns.get(table) ?? new Set()
     columns.set(table, ofTable.add(column))
   }
-  const others = new Set((await texts(connection, OTHERS)).map(([name]) => name))
+  const others = new Set((await lowerCased(OTHERS)).map(([name]) => name))
   return {
     columnsOf: (name) => columns.get(name),
     inTheWayOf: (name) => [`main.${name}`, `flat.${name}`].find((one) => others.has(one)),
   }
+
+  /** DuckDB's own `lower` gives a few letters another lower case than the names are looked up by. */
+  async function lowerCased(sql: string): Promise<string[][]> {
+    return (await texts(connection, sql)).map((row) => row.map((name) => name.toLowerCase()))
+  }
 }
 
-const COLUMNS = `SELECT lower(table_name), lower(column_name) FROM duckdb_columns()
+const COLUMNS = `SELECT table_name, column_name FROM duckdb_columns()
   WHERE database_name = current_database() AND schema_name = 'main'`
 /** Views in the place of our tables, and tables in the place of our views. */
-const OTHERS = `SELECT lower(schema_name || '.' || view_name) FROM duckdb_views()
+const OTHERS = `SELECT schema_name || '.' || view_name FROM duckdb_views()
     WHERE database_name = current_database() AND schema_name = 'main'
-  UNION ALL SELECT lower(schema_name || '.' || table_name) FROM duckdb_tables()
+  UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables()
     WHERE database_name = current_database() AND schema_name = 'flat'`
 
 /**
