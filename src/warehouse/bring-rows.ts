@@ -33,8 +33,11 @@ export interface Load {
   readonly risesFrom: number | undefined
   /** The highest generation of the rows so far. */
   readonly generation: number
-  /** The state that covers all rows so far, as JSON; undefined if there is none yet. */
-  readonly state: string | undefined
+  /**
+   * The state that covers all rows so far, as JSON; undefined if there is none yet. Null if no state covers the rows of
+   * this load: then the stored one is removed.
+   */
+  readonly state: string | null | undefined
   /** Set if this generation is complete, so that rows of older generations no longer exist. */
   readonly completeGeneration: number | undefined
   /** The time when the stream was read to its end; undefined if it was not. */

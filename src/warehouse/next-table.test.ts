@@ -1,7 +1,8 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DuckDBConnection } from '@duckdb/node-api'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
@@ -12,7 +13,10 @@ let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'next-table-'))
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(() => {
+  vi.restoreAllMocks()
+  rmSync(folder, { recursive: true })
+})
 
 const file = () => join(folder, 'w.duckdb')
 const jobs = streamOf('jobs', { name: { type: ['string', 'null'] } })
@@ -50,12 +54,16 @@ const names = async (path = file(), sql = NAMES) => (await ask(path, sql))[0]?.[
 
 /** What the file has that a process leaves behind which is killed at this moment, as the next one opens it. */
 async function namesIfKilled(): Promise<unknown> {
+  return names(copyAsKilled())
+}
+
+function copyAsKilled(): string {
   const copy = join(folder, 'killed.duckdb')
   for (const end of ['', '.wal']) {
     rmSync(`${copy}${end}`, { force: true })
     if (existsSync(`${file()}${end}`)) copyFileSync(`${file()}${end}`, `${copy}${end}`)
   }
-  return names(copy)
+  return copy
 }
 
 const KEYS = [
@@ -279,6 +287,28 @@ describe('a complete read of a stream that the warehouse already has', () => {
     const { failures } = await both(end, sending(...named('a', 2)))
     expect(failures).toMatchObject([{ stream: 'people' }])
     expect(await names()).toBe('1 new, 2 new, 3 new')
+  })
+
+  it('has no row of a sync that was killed while it replaced the table, unless it is found again', async () => {
+    await sync(reading(1, named('old', 1, 2, 3)))
+    const killed = join(folder, 'killed.duckdb')
+    const { run } = DuckDBConnection.prototype
+    vi.spyOn(DuckDBConnection.prototype, 'run').mockImplementation(function (
+      this: DuckDBConnection,
+      ...args
+    ) {
+      if (args[0].startsWith('DROP TABLE main."jobs"')) copyAsKilled()
+      return run.apply(this, args)
+    })
+    await sync(reading(2, named('new', 1, 4), named('new', 5, 3)))
+    vi.restoreAllMocks()
+    expect(await names()).toBe('1 new, 3 new, 4 new, 5 new')
+    expect(await names(killed)).toBe('1 old, 2 old, 3 old')
+    // Nothing says that 5 was deleted since, because no state knows it.
+    const again = reading(2, named('newer', 1, 3), named('newer', 4))
+    const { states } = await syncLists(killed, new Map([[jobs, again]]))
+    expect(states).toEqual(new Map([['jobs', undefined]]))
+    expect(await names(killed)).toBe('1 newer, 3 newer, 4 newer')
   })
 
   it('that fails keeps the earlier table, however often it is repeated', async () => {

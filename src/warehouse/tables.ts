@@ -201,9 +201,23 @@ export function makeAgain(
       (column) =>
         `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS ${quoted(column)} ${types.get(column) ?? 'BIGINT'}`,
     ),
-    `UPDATE ${name} AS old SET ${GENERATION} = 0`,
-    `DROP TABLE IF EXISTS main.${quoted(nextOf(table).name)}`,
-    `DELETE FROM _protime.states AS states WHERE states.stream = ${stream}`,
+    ...withoutRead(table),
     `DELETE FROM _protime.streams AS known WHERE known.stream = ${stream}`,
   ]
 }
+
+/** Removes the rows of a read that is not complete, and its state. The next read replaces all rows of the table. */
+export function withoutRead(table: Table): string[] {
+  return [
+    `UPDATE main.${quoted(table.name)} AS old SET ${GENERATION} = 0`,
+    `DROP TABLE IF EXISTS main.${quoted(nextOf(table).name)}`,
+    forget(table.name),
+  ]
+}
+
+/** Removes the state of a stream. */
+export function forget(stream: string): string {
+  return `DELETE FROM _protime.states AS states WHERE states.stream = ${literal(stream)}`
+}
+
+export const STREAMS_WITH_STATE = 'SELECT states.stream FROM _protime.states AS states'

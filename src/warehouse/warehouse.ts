@@ -34,14 +34,17 @@ import { unwritable } from './stream-rows.ts'
 import {
   assertNameIsFree,
   DIGESTS,
+  forget,
   KNOWN_TABLES,
   lostColumns,
   makeAgain,
   newMembers,
   presentTables,
+  STREAMS_WITH_STATE,
   storedColumns,
   storedMembers,
   warningOfLost,
+  withoutRead,
   writeDown,
 } from './tables.ts'
 
@@ -147,6 +150,9 @@ function createWarehouse(
         const digests = new Map(
           (await texts(connection, DIGESTS)).map(([stream = '', digest]) => [stream, digest]),
         )
+        const withState = new Set(
+          (await texts(connection, STREAMS_WITH_STATE)).map(([name]) => name),
+        )
         const withNext = new Set((await texts(connection, STREAMS_WITH_NEXT)).map(([name]) => name))
         const prepared = new Map<string, Known>()
         for (const spec of specs) {
@@ -160,6 +166,9 @@ function createWarehouse(
           if (lost.length > 0) {
             log.warn(warningOfLost(name, lost, present))
             await run(connection, makeAgain(table, before, lost))
+            withNext.delete(name)
+          } else if (withNext.has(name) && !withState.has(name)) {
+            await run(connection, withoutRead(table))
             withNext.delete(name)
           }
           if (before.length === 0) await run(connection, [createTable(table)])
@@ -214,7 +223,8 @@ function createWarehouse(
 
   async function commitAll(loads: readonly Load[]): Promise<void> {
     // DuckDB cannot rename a table in a transaction that has deleted from it, so the last rows of a read are committed
-    // before. If the process ends in between, the state does not cover them, so they are read and written again.
+    // before, without a state. If the process ends in between, the stream is read from the beginning: a row of these that
+    // is deleted until then would otherwise stay, because nobody would know of it.
     const last = loads.filter(
       (load) =>
         knownOf(load.stream).hasNext &&
@@ -262,7 +272,8 @@ function createWarehouse(
     const found = added === undefined ? [] : await newMembers(connection, present, columns, added)
     if (load.completeGeneration !== undefined)
       await run(connection, [removeOlder(table, load.completeGeneration)])
-    if (load.state !== undefined)
+    if (load.state === null) await run(connection, [forget(load.stream)])
+    else if (load.state !== undefined)
       await connection.run('INSERT OR REPLACE INTO _protime.states VALUES ($stream, $state)', {
         stream: load.stream,
         state: load.state,
@@ -315,7 +326,7 @@ function createWarehouse(
 
 /** The rows of a load without its state and the end of its read. */
 function withoutEnd({ stream, files, columns, generation }: Load): Load {
-  const end = { state: undefined, completeGeneration: undefined, complete: undefined }
+  const end = { state: null, completeGeneration: undefined, complete: undefined }
   return { stream, files, columns, generation, risesFrom: undefined, ...end }
 }
 
