@@ -3,15 +3,29 @@ import { foldedMost } from '../ground/text.ts'
 import { statusIs } from '../http/status.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import {
+  independentChanges,
   planReferences,
   type ReferenceChange,
   type ReferenceDelete,
+  type ReferencePlan,
   type ReferencePut,
 } from './plan-references.ts'
 import {
+  commit,
+  createReferenceGroup,
+  type GroupRecord,
+  giveUp,
+  isWritten,
+  noteLink,
+  noteSettled,
+  type ReferenceGroup,
+  refuse,
+  remainingOf,
+  treatAsEqual,
+  verdictOf,
+} from './reference-group.ts'
+import {
   type CachedLinks,
-  type Claim,
-  changesOf,
   differInForm,
   type FoundReference,
   lookUpReference,
@@ -31,8 +45,6 @@ export interface ReferenceTools {
   /** Called once for each record, when its verdict is final. */
   readonly settle: (ordinal: number, verdict: Verdict) => void
 }
-
-type PutOfRecord = ReferencePut & { readonly ordinal: number }
 
 /**
  * Applies changes of one name of one collection, in independent groups: a killed run leaves at most as many
@@ -57,248 +69,192 @@ export async function applyReferences(
  * missing record, nothing is deleted.
  */
 async function applyGroup(
-  asGiven: readonly ReferenceChange[],
+  changes: readonly ReferenceChange[],
   tools: ReferenceTools,
 ): Promise<void> {
-  const { client, collection, name, links } = tools
-  let changes = asGiven
-  // Links that are discovered belong to this group: another group may have changed them meanwhile.
-  const start = changesOf(links)
-  const current = changesOf(start)
-  const deletions = new Set(changes.filter(({ id }) => id === undefined).map((c) => c.ordinal))
-  const verdicts = new Map<number, Verdict>()
-  const refused = new Set<number>()
-  /** Records whose put was requested at least once. */
-  const asked = new Set<number>()
-  /** Records whose value was read because it turned out to be different from what was known. */
-  const reread = new Set<number>()
-  /**
-   * Records whose value differs only in case or spaces from one that the service treats as equal.
-   */
-  const respelled = new Set<number>()
-  /** Values that were read because another one of the input differs only in case or spaces. */
-  const askedInForm = new Set<string>()
-  /** See `CachedLinks.claims`; those of this group. */
-  let claims = new Map<string, readonly Claim[]>()
-  /** The record for which each value lost its link. */
-  const lostFor = new Map<string, number>()
-  let isDone = false
-  if (links.foldsMore) respell(links.spelled)
-  else refuseContradictions()
+  const group = createReferenceGroup(changes, tools.links)
+  const records = [...group.records.values()]
   try {
-    await askForForm()
-    while (!isDone) {
-      await round()
-      if (isDone) await askForForm()
-    }
-    for (const [ordinal, verdict] of verdicts) settle(ordinal, verdict)
+    await askForForm(group, tools)
+    do {
+      group.isPlanOutdated = false
+      await applyPlan(group, tools)
+      if (!group.isPlanOutdated) await askForForm(group, tools)
+    } while (group.isPlanOutdated)
+    settle(records, tools)
   } catch (error) {
     // Requested changes are done; the next run decides about the others.
-    for (const [ordinal, verdict] of verdicts) if (isWritten(ordinal)) settle(ordinal, verdict)
+    settle(records.filter(isWritten), tools)
     throw error
   } finally {
-    current.commit()
-    start.commit()
-    for (const [key, claim] of claims) links.claims.set(key, claim)
-  }
-
-  function settle(ordinal: number, verdict: Verdict): void {
-    tools.settle(ordinal, respelled.has(ordinal) ? { ...verdict, folded: true } : verdict)
-  }
-
-  async function round(): Promise<void> {
-    const remaining = changes.filter(({ ordinal }) => !refused.has(ordinal))
-    const plan = planReferences({ ...tools, start, current, changes: remaining })
-    for (const [ordinal, verdict] of plan.settled) {
-      const former = isWritten(ordinal) ? verdicts.get(ordinal) : undefined
-      if (former === undefined) verdicts.set(ordinal, verdict)
-      else if (verdict.replaced) verdicts.set(ordinal, { ...former, replaced: true })
-    }
-    const unasked = tools.isDryRun ? [] : plan.puts.filter(isUnasked)
-    for (const one of unasked) await ask(one)
-    // The answers may change what has to be deleted.
-    isDone = unasked.length === 0
-    if (!isDone) return
-    for (const one of plan.deletes) await remove(one)
-    for (const one of plan.puts) await put(one)
-    // A dry run cannot get the service's own message.
-    if (!tools.isDryRun) for (const one of plan.refusals) await put(one)
-  }
-
-  function isUnasked(put: ReferencePut): put is PutOfRecord {
-    return put.isRelink && put.ordinal !== undefined && !asked.has(put.ordinal)
-  }
-
-  async function ask(change: PutOfRecord): Promise<void> {
-    const { value, id, ordinal } = change
-    asked.add(ordinal)
-    try {
-      if (await link(value, id)) verdicts.set(ordinal, written(change))
-    } catch (error) {
-      const refusal = redacted(refusalOf(error), [value, current.valueOfId(id)])
-      if (!statusIs(refusal.status, 'linked')) refuse(ordinal, refusal)
-    }
-  }
-
-  async function remove({ value, ordinal }: ReferenceDelete): Promise<void> {
-    try {
-      const outcome = await client.references.remove(collection, name, value)
-      current.unlink(value)
-      if (ordinal === undefined) return
-      lostFor.set(value, ordinal)
-      if (deletions.has(ordinal)) verdicts.set(ordinal, { outcome })
-    } catch (error) {
-      if (ordinal !== undefined) refuse(ordinal, refusalOf(error))
-      else throw error
-    }
-  }
-
-  async function put(change: ReferencePut): Promise<void> {
-    const { value, id, ordinal } = change
-    // Its delete was refused.
-    if (ordinal !== undefined && refused.has(ordinal)) return
-    if (ordinal !== undefined) asked.add(ordinal)
-    try {
-      const isLinked = await link(value, id)
-      if (isLinked && ordinal !== undefined) verdicts.set(ordinal, written(change))
-    } catch (error) {
-      const refusal = redacted(refusalOf(error), [value, current.valueOfId(id)])
-      if (ordinal === undefined) giveUp(value)
-      else if (statusIs(refusal.status, 'missing') || !(await hasChanged(value, ordinal)))
-        refuse(ordinal, refusal)
-    }
-  }
-
-  /**
-   * Puts a reference; false if the service has kept the record's old value, because it differs only in case
-   * or spaces.
-   */
-  async function link(value: string, id: string): Promise<boolean> {
-    const former = current.valueOfId(id)
-    await client.references.put({ collection, name, value, internalReference: id })
-    if (former !== undefined && differInForm(former, value)) {
-      const found = await lookUp(value)
-      if (found !== 'unanswered' && found?.value === former) {
-        treatAsEqual(former, value)
-        return false
-      }
-    }
-    current.link(value, id)
-    return true
-  }
-
-  /**
-   * Reads a value that is not linked, if a linked one differs only in case or spaces and the input has both:
-   * the service may treat them as the same.
-   */
-  async function askForForm(): Promise<void> {
-    for (const group of groupBy(changes, ({ value }) => foldedMost(value))) {
-      const values = group.map(({ value }) => value)
-      const linked = values.find((value) => current.idOf(value) !== undefined)
-      const other = values.find(
-        (value) => current.idOf(value) === undefined && current.isKnown(value),
-      )
-      if (linked === undefined || other === undefined || askedInForm.has(other)) continue
-      askedInForm.add(other)
-      const found = await lookUp(other)
-      if (found !== 'unanswered' && found !== undefined && found.id === current.idOf(linked))
-        treatAsEqual(linked, other)
-    }
-  }
-
-  /**
-   * The service has shown that it treats the other value as equal; so it does for all that differ in the same
-   * way.
-   */
-  function treatAsEqual(value: string, other: string): void {
-    links.treatAsEqual(value, other)
-    respell((one) => (links.fold(one) === links.fold(value) ? value : one))
-    isDone = false
-  }
-
-  function respell(spelled: (value: string) => string): void {
-    changes = changes.map((change) => {
-      const value = spelled(change.value)
-      if (value !== change.value) respelled.add(change.ordinal)
-      return { ...change, value }
-    })
-    refuseContradictions()
-  }
-
-  /**
-   * Two records with different ids, and with texts that the service treats as one value, would take the value
-   * from each other in every run: the earlier one keeps it, also if it was in another batch.
-   */
-  function refuseContradictions(): void {
-    claims = new Map()
-    for (const { ordinal, text, id } of changes) {
-      const key = foldedMost(text)
-      const known = claims.get(key) ?? links.claims.get(key) ?? []
-      const claim = known.find((one) => links.fold(one.text) === links.fold(text))
-      const isOfOther = claim?.id !== undefined && claim.text !== text
-      if (isOfOther && id !== undefined && claim.id !== id) refuse(ordinal, CONTRADICTION)
-      else claims.set(key, [...known.filter((one) => one !== claim), { text, id }])
-    }
-  }
-
-  /** Whether the value is linked to another record than was known: then the plan was wrong. */
-  async function hasChanged(value: string, ordinal: number): Promise<boolean> {
-    if (!tools.relink || reread.has(ordinal)) return false
-    reread.add(ordinal)
-    const found = await lookUp(value)
-    if (found === 'unanswered') return false
-    const id = found?.id
-    if (id !== undefined && id === current.idOf(value)) return false
-    const known = id === undefined ? undefined : current.valueOfId(id)
-    const isInOtherForm = known !== undefined && differInForm(known, value)
-    if (isInOtherForm) treatAsEqual(value, known)
-    // A link that this run has made was not there before.
-    const isOurs = isInOtherForm && id !== undefined && start.valueOfId(id) !== known
-    // This run has freed the value. Otherwise it was linked when it was put, and somebody has removed the
-    // link since.
-    if (id === undefined && lostFor.has(value)) return false
-    for (const view of isOurs ? [current] : [start, current]) {
-      if (id === undefined) view.unlink(value)
-      else view.link(value, id)
-    }
-    isDone = false
-    return true
-  }
-
-  /** If not even that is answered, the refusal of the put counts. */
-  function lookUp(value: string): Promise<FoundReference> {
-    return lookUpReference(client, collection, name, value)
-  }
-
-  function refuse(ordinal: number, verdict: Verdict): void {
-    refused.add(ordinal)
-    verdicts.set(ordinal, verdict)
-    isDone = false
-  }
-
-  /** The link that a refused record replaced could not be restored. */
-  function giveUp(value: string): void {
-    start.unlink(value)
-    current.unlink(value)
-    isDone = false
-    const ordinal = lostFor.get(value)
-    const verdict = ordinal === undefined ? undefined : verdicts.get(ordinal)
-    if (ordinal === undefined || verdict?.outcome !== 'rejected') return
-    const reason = `${verdict.reason ?? ''} The link that it replaced was deleted and could not be restored.`
-    verdicts.set(ordinal, { ...verdict, reason })
-  }
-
-  /** Whether a request was made for the record: then later rounds have nothing to add. */
-  function isWritten(ordinal: number): boolean {
-    const outcome = verdicts.get(ordinal)?.outcome
-    return outcome === 'written' || outcome === 'deleted'
+    commit(group)
   }
 }
 
-const CONTRADICTION: Verdict = {
-  outcome: 'rejected',
-  reason:
-    'An earlier record of the input has this value in another form, which is the same for the service, but another internalReference. Leave out the one that is wrong.',
+function settle(records: readonly GroupRecord[], tools: ReferenceTools): void {
+  for (const record of records) {
+    const verdict = verdictOf(record)
+    if (verdict !== undefined) tools.settle(record.ordinal, verdict)
+  }
+}
+
+/** Makes a plan from what is known, and requests what it says. */
+async function applyPlan(group: ReferenceGroup, tools: ReferenceTools): Promise<void> {
+  const { start, current } = group
+  const { relink, isDryRun } = tools
+  const plan = planReferences({ start, current, changes: remainingOf(group), relink })
+  noteSettled(group, plan.settled)
+  if (!isDryRun) await askBeforeDeleting(plan, group, tools)
+  if (group.isPlanOutdated) return
+  for (const one of plan.deletes) await requestDelete(one, group, tools)
+  for (const one of plan.puts) await requestPut(one, group, tools)
+  // A dry run cannot get the service's own message.
+  if (!isDryRun) for (const one of plan.refusals) await requestPut(one, group, tools)
+}
+
+/**
+ * Puts the records that replace another link, once each, before that link is deleted. The answers may change what has
+ * to be deleted.
+ */
+async function askBeforeDeleting(
+  { puts }: ReferencePlan,
+  group: ReferenceGroup,
+  tools: ReferenceTools,
+): Promise<void> {
+  for (const put of puts) {
+    const record = recordOf(put.ordinal, group)
+    if (!put.isRelink || record === undefined || record.isAsked) continue
+    group.isPlanOutdated = true
+    const refusal = await tryToPut(put, group, tools)
+    if (refusal !== undefined && !statusIs(refusal.status, 'linked')) refuse(group, record, refusal)
+  }
+}
+
+async function requestDelete(
+  { value, ordinal }: ReferenceDelete,
+  group: ReferenceGroup,
+  { client, collection, name }: ReferenceTools,
+): Promise<void> {
+  const record = recordOf(ordinal, group)
+  try {
+    const outcome = await client.references.remove(collection, name, value)
+    group.current.unlink(value)
+    if (record === undefined) return
+    group.lostFor.set(value, record)
+    if (record.id === undefined) record.verdict = { outcome }
+  } catch (error) {
+    if (record === undefined) throw error
+    refuse(group, record, refusalOf(error))
+  }
+}
+
+async function requestPut(
+  put: ReferencePut,
+  group: ReferenceGroup,
+  tools: ReferenceTools,
+): Promise<void> {
+  const record = recordOf(put.ordinal, group)
+  // Its delete was refused.
+  if (record?.isRefused) return
+  const refusal = await tryToPut(put, group, tools)
+  if (refusal === undefined) return
+  if (record === undefined) giveUp(group, put.value)
+  else if (
+    statusIs(refusal.status, 'missing') ||
+    !(await wasPlanWrong(put.value, record, group, tools))
+  )
+    refuse(group, record, refusal)
+}
+
+/** Requests a put, and notes its success. Returns the refusal of the service; undefined if there is none. */
+async function tryToPut(
+  put: ReferencePut,
+  group: ReferenceGroup,
+  tools: ReferenceTools,
+): Promise<Verdict | undefined> {
+  const record = recordOf(put.ordinal, group)
+  if (record !== undefined) record.isAsked = true
+  try {
+    const isLinked = await link(put, group, tools)
+    if (isLinked && record !== undefined) record.verdict = written(put)
+    return undefined
+  } catch (error) {
+    return redacted(refusalOf(error), [put.value, group.current.valueOfId(put.id)])
+  }
+}
+
+/**
+ * Puts a reference; false if the service has kept the record's old value, because it differs only in case
+ * or spaces.
+ */
+async function link(
+  { value, id }: ReferencePut,
+  group: ReferenceGroup,
+  tools: ReferenceTools,
+): Promise<boolean> {
+  const { client, collection, name } = tools
+  const former = group.current.valueOfId(id)
+  await client.references.put({ collection, name, value, internalReference: id })
+  if (former !== undefined && differInForm(former, value)) {
+    const found = await lookUp(value, tools)
+    if (found !== 'unanswered' && found?.value === former) {
+      treatAsEqual(group, former, value)
+      return false
+    }
+  }
+  group.current.link(value, id)
+  return true
+}
+
+/**
+ * Reads a value that is not linked, if a linked one differs only in case or spaces and the input has both:
+ * the service may treat them as the same.
+ */
+async function askForForm(group: ReferenceGroup, tools: ReferenceTools): Promise<void> {
+  const { records, current, askedInForm } = group
+  for (const alike of groupBy([...records.values()], ({ value }) => foldedMost(value))) {
+    const values = alike.map(({ value }) => value)
+    const linked = values.find((value) => current.idOf(value) !== undefined)
+    const other = values.find(
+      (value) => current.idOf(value) === undefined && current.isKnown(value),
+    )
+    if (linked === undefined || other === undefined || askedInForm.has(other)) continue
+    askedInForm.add(other)
+    const found = await lookUp(other, tools)
+    if (found !== 'unanswered' && found !== undefined && found.id === current.idOf(linked))
+      treatAsEqual(group, linked, other)
+  }
+}
+
+/**
+ * After a refused put, reads once per record whether the value is linked to another record than was known. If
+ * not even that is answered, the refusal counts.
+ */
+async function wasPlanWrong(
+  value: string,
+  record: GroupRecord,
+  group: ReferenceGroup,
+  tools: ReferenceTools,
+): Promise<boolean> {
+  if (!tools.relink || record.isReread) return false
+  record.isReread = true
+  const found = await lookUp(value, tools)
+  return found !== 'unanswered' && noteLink(group, value, found?.id)
+}
+
+function lookUp(
+  value: string,
+  { client, collection, name }: ReferenceTools,
+): Promise<FoundReference> {
+  return lookUpReference(client, collection, name, value)
+}
+
+/** The record for which a request is made; undefined if it undoes what a refused record started. */
+function recordOf(
+  ordinal: number | undefined,
+  { records }: ReferenceGroup,
+): GroupRecord | undefined {
+  return ordinal === undefined ? undefined : records.get(ordinal)
 }
 
 function written({ isRelink, takenFrom, replaces }: ReferencePut): Verdict {
@@ -314,59 +270,4 @@ function written({ isRelink, takenFrom, replaces }: ReferencePut): Verdict {
 function redacted(verdict: Verdict, values: readonly (string | undefined)[]): Verdict {
   const known = values.filter((value) => value !== undefined)
   return { ...verdict, reason: withoutValues(verdict.reason ?? '', known) }
-}
-
-/**
- * The changes in groups that have no value and no record in common, neither in what they want nor in the old
- * links that they replace. Each group can be applied without the others.
- */
-function independentChanges(
-  changes: readonly ReferenceChange[],
-  links: CachedLinks,
-): ReferenceChange[][] {
-  const parents = new Map<string, string>()
-  for (const { value, id } of changes) {
-    const [linkedId, otherValue] = [links.idOf(value), id && links.valueOfId(id)]
-    // A service that ignores case or spaces treats them as one value, which only its answers show.
-    join(ofValue(value), ofFolded(value))
-    for (const alike of links.alike(value)) {
-      join(ofValue(value), ofValue(alike))
-      const idOfAlike = links.idOf(alike)
-      if (idOfAlike !== undefined) join(ofValue(value), ofId(idOfAlike))
-    }
-    if (linkedId !== undefined) join(ofValue(value), ofId(linkedId))
-    if (id !== undefined) join(ofValue(value), ofId(id))
-    if (otherValue !== undefined) join(ofValue(value), ofValue(otherValue))
-  }
-  return groupBy(changes, ({ value }) => rootOf(ofValue(value)))
-
-  function join(a: string, b: string): void {
-    const [rootA, rootB] = [rootOf(a), rootOf(b)]
-    if (rootA !== rootB) parents.set(rootA, rootB)
-  }
-
-  function rootOf(node: string): string {
-    let root = node
-    for (let parent = parents.get(root); parent !== undefined; parent = parents.get(root))
-      root = parent
-    // A second lookup is fast.
-    for (let at = node; at !== root; ) {
-      const next = parents.get(at) ?? root
-      parents.set(at, root)
-      at = next
-    }
-    return root
-  }
-}
-
-function ofValue(value: string): string {
-  return `value ${value}`
-}
-
-function ofFolded(value: string): string {
-  return `folded ${foldedMost(value)}`
-}
-
-function ofId(id: string): string {
-  return `id ${id}`
 }

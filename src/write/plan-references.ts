@@ -1,5 +1,7 @@
+import { foldedMost } from '../ground/text.ts'
 import type { Verdict } from './outcome.ts'
-import { changesOf, type LinkChanges, type Links } from './service-cache.ts'
+import { type CachedLinks, changesOf, type LinkChanges, type Links } from './service-cache.ts'
+import { groupBy } from './task-pool.ts'
 
 /** The change that one record wants, under one name of one collection. */
 export interface ReferenceChange {
@@ -146,4 +148,69 @@ function relinked(
     ...(isMoved && { takenFrom: formerId }),
     ...(replaces && { replaces }),
   }
+}
+
+/**
+ * The changes in groups that have no value and no record in common, neither in what they want nor in the old
+ * links that they replace. Each group can be applied without the others.
+ */
+export function independentChanges(
+  changes: readonly ReferenceChange[],
+  links: CachedLinks,
+): ReferenceChange[][] {
+  const { join, rootOf } = createUnions()
+  for (const change of changes)
+    for (const node of concernedBy(change, links)) join(ofValue(change.value), node)
+  return groupBy(changes, ({ value }) => rootOf(ofValue(value)))
+}
+
+/** The values and records that a change may touch in addition to its own value. */
+function concernedBy({ value, id }: ReferenceChange, links: CachedLinks): string[] {
+  const alike = links.alike(value)
+  const values = [...alike, id === undefined ? undefined : links.valueOfId(id)]
+  const ids = [id, links.idOf(value), ...alike.map((one) => links.idOf(one))]
+  return [
+    // A service that ignores case or spaces treats them as one value, which only its answers show.
+    ofFolded(value),
+    ...values.filter((one) => one !== undefined).map(ofValue),
+    ...ids.filter((one) => one !== undefined).map(ofId),
+  ]
+}
+
+/** Sets of nodes, at first one for each node. All nodes of a set have the same root. */
+function createUnions() {
+  const parents = new Map<string, string>()
+  return {
+    /** Makes one set of the sets of two nodes. */
+    join(a: string, b: string): void {
+      const [rootA, rootB] = [rootOf(a), rootOf(b)]
+      if (rootA !== rootB) parents.set(rootA, rootB)
+    },
+    rootOf,
+  }
+
+  function rootOf(node: string): string {
+    let root = node
+    for (let parent = parents.get(root); parent !== undefined; parent = parents.get(root))
+      root = parent
+    // A second lookup is fast.
+    for (let at = node; at !== root; ) {
+      const next = parents.get(at) ?? root
+      parents.set(at, root)
+      at = next
+    }
+    return root
+  }
+}
+
+function ofValue(value: string): string {
+  return `value ${value}`
+}
+
+function ofFolded(value: string): string {
+  return `folded ${foldedMost(value)}`
+}
+
+function ofId(id: string): string {
+  return `id ${id}`
 }
