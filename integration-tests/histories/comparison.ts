@@ -93,9 +93,10 @@ export function isBeyondReading({ stream, dateField }: Stream, comparison: Compa
   )
 }
 
-/** The rows of the service as the warehouse is to hold them. */
+/** The rows of the service as the warehouse is to hold them, without those that the service has reported to have left. */
 export function truthOf(stream: Stream, comparison: Comparison): Row[] {
   return rowsOf(stream, comparison).flatMap((row) => {
+    if (isBeforeStart(row, stream, comparison) && !leavesSilently(comparison)) return []
     const rules = comparison.rulesOf(stream, row)
     if (rules === 'drop') return []
     const treated =
@@ -151,12 +152,26 @@ export function isCompared(row: Row, stream: Stream, comparison: Comparison): bo
   const { platform, emulator, lastDay, isHistoryFresh } = comparison
   const state = platform.stateOf(stream.stream)
   if (!stream.dateField || state === undefined) return true
-  if (isBefore(row, state.start)) return false
+  if (isBeforeStart(row, stream, comparison)) return false
   if (platform.modeOf(stream.stream) === 'full_refresh') {
     const isAhead = !isBefore(row, addDays(lastDay, 1))
     return !isAhead && (hasList(comparison) || !isBefore(row, earliestDeltaStart(emulator.now())))
   }
   return (isHistoryFresh && hasList(comparison)) || !isBefore(row, state.window)
+}
+
+/** Whether the row is on a day that the stream does not include. */
+export function isBeforeStart(row: Row, stream: Stream, { platform }: Comparison): boolean {
+  return isBefore(row, platform.stateOf(stream.stream)?.start ?? null)
+}
+
+/**
+ * Whether a delta does not report a row that leaves its days. If the row has moved before the start date, no list has
+ * it either, and only an audit finds that.
+ */
+export function leavesSilently({ emulator }: Comparison): boolean {
+  const { leavingRow, deltaFilterBound } = emulator.options
+  return leavingRow === 'nothing' && deltaFilterBound
 }
 
 /**
