@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
-const MODULE = fileURLToPath(new URL('../dist/src/verify/small-heap.js', import.meta.url))
+const MODULE = fileURLToPath(new URL('../dist/src/ground/v8.js', import.meta.url))
 const PROTIME = fileURLToPath(new URL('../bin/protime', import.meta.url))
 
 /** Prints how much room V8 has made for objects that live for a moment, where many of them live a moment longer. */

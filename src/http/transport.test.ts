@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer as createNetServer } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { allowUnoptimisedParser, keepNextUnoptimised, optimiseAgain } from './parser-tier.ts'
+import { allowUnoptimisedParser, keepNextUnoptimised, optimiseAgain } from '../ground/v8.ts'
 import { ReceivedBody } from './response-body.ts'
 import {
   listen,
@@ -362,7 +362,7 @@ it('every program that requests the service allows it before its first request, 
   const programs = readdirSync('bin').filter((name) => name !== 'protime-emulator')
   expect(programs.filter((name) => !asking(`bin/${name}`))).toEqual([])
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.ts') && !/parser-tier\.ts$|transport\.test\.ts$/.test(name),
+    (name) => name.endsWith('.ts') && !/\bv8\.ts$|transport\.test\.ts$/.test(name),
   )
   expect(sources.filter((name) => asking(`src/${name}`))).toEqual([])
 })

@@ -2,9 +2,9 @@ import { createRequire } from 'node:module'
 import { isIP, type LookupFunction, Socket } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { ConnectorError } from '../ground/errors.ts'
+import { keepNextUnoptimised, optimiseAgain } from '../ground/v8.ts'
 import { withoutQuery } from './links.ts'
 import { ProxyFailure, toNetworkError } from './network-error.ts'
-import { keepNextUnoptimised, optimiseAgain } from './parser-tier.ts'
 import {
   assertPublicUrl,
   createPublicLookup,

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createCollector } from '../ground/v8.ts'
 import { JsonDigest, roundedNumber } from './json-digest.ts'
 import {
   createExactReader,
@@ -12,7 +13,6 @@ import {
 } from './record-reader.ts'
 import { keyOf, RowDigest, type RowKey } from './row-digest.ts'
 import { RowTable } from './row-table.ts'
-import { createCollector } from './small-heap.ts'
 
 function digestOf(json: string, digest = new JsonDigest()): string {
   const bytes = Buffer.from(`${json} `)

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
+import { createCollector } from '../ground/v8.ts'
 import { readState } from '../sync/stored-state.ts'
 import { type Column, DELETED_AT } from '../warehouse/column.ts'
 import { closingOnError, openDatabase, type Patience, texts } from '../warehouse/duckdb.ts'
@@ -10,7 +11,6 @@ import { JsonDigest } from './json-digest.ts'
 import { createExactReader, type RecordReader } from './record-reader.ts'
 import { dayNumber, keyOf, NO_DAY, type RowKey } from './row-digest.ts'
 import { type Held, type HeldRows, RowTable, type VerifiedStream } from './row-table.ts'
-import { createCollector } from './small-heap.ts'
 
 export interface WarehouseRowsSettings {
   readonly path: string
