@@ -10,6 +10,7 @@ import {
   createPseudonyms,
   type FieldRule,
   isGuessable,
+  namesSecret,
   type PrivacyMode,
   type PrivacySettings,
   parsePrivacySettings,
@@ -17,7 +18,6 @@ import {
 } from './privacy-settings.ts'
 import { createUnknownFields, redactionOfStream } from './redaction.ts'
 import { leftOutReferences, ruleFaults } from './rule-faults.ts'
-import { namesSecret } from './secret-names.ts'
 
 const LEAST = { tenant: 'Acme', personal_data: 'pseudonymised', field_rules: [] }
 const KEY = 'a-key-of-sixteen-characters'

@@ -10,11 +10,12 @@ import {
   type FieldAction,
   meaningOf,
   modeAction,
+  namesSecret,
   type PrivacySettings,
   patternsOf,
   privacyClassOf,
+  SECRET_NAMES,
 } from './privacy-settings.ts'
-import { namesSecret, SECRET_NAMES } from './secret-names.ts'
 
 /** Replaces a date by 1 January of its year; anything else becomes null. */
 export function yearOf(json: string): string {

@@ -1,8 +1,13 @@
 import { nearest } from '../ground/text.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import { readStreamSchema, streams } from '../streams/streams.ts'
-import { type FieldRule, modeAction, type PrivacySettings, patternsOf } from './privacy-settings.ts'
-import { namesSecret } from './secret-names.ts'
+import {
+  type FieldRule,
+  modeAction,
+  namesSecret,
+  type PrivacySettings,
+  patternsOf,
+} from './privacy-settings.ts'
 
 /** The key and the version, to which no rule applies. */
 const ALWAYS_THERE = ['id', 'changeVersion']
