@@ -1,8 +1,15 @@
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
-import type { Failure, ReadTools, Source, StreamRequest } from './connector.ts'
-import { createDerivedProgress, type DerivedProgress } from './derived-progress.ts'
+import type {
+  Failure,
+  ReadTools,
+  RowCounts,
+  Source,
+  StreamRequest,
+  StreamStart,
+  SyncObserver,
+} from './connector.ts'
 import type { KeyMembers, Stamp, StateSource, StreamOutput } from './stream-output.ts'
 import { MOST_GENERATION } from './sync-columns.ts'
 
@@ -219,4 +226,65 @@ function isKey(members: KeyMembers): boolean {
   } catch {
     return false
   }
+}
+
+/** Derives the progress of a sync from the calls to its outputs, for a source that does not report it. */
+interface DerivedProgress {
+  /** The observer to pass to the source. Once the source calls `begun`, nothing is derived any more. */
+  readonly observer: SyncObserver
+  started(stream: string): void
+  /** Called once for each stream; without an error, the stream is complete. */
+  ended(stream: string, error?: ConnectorError): void
+}
+
+/** Nothing is known of the requests of these sources. */
+const NO_TRAFFIC = { requests: 0, retries: 0, refusals: 0, bytes: 0, answerMs: 0 }
+
+/** Creates the progress of a sync of these streams, which is reported to `observer`. */
+function createDerivedProgress(
+  observer: SyncObserver,
+  streams: readonly (Pick<StreamRequest, 'name' | 'mode' | 'state'> & {
+    readonly output: { readonly counts: RowCounts }
+  })[],
+): DerivedProgress {
+  const starts = new Map(streams.map((stream) => [stream.name, startOf(stream)]))
+  const running = new Set<string>()
+  let reporter: 'nobody' | 'source' | 'outputs' = 'nobody'
+  return {
+    observer: {
+      ...observer,
+      begun(facts) {
+        reporter = 'source'
+        observer.begun(facts)
+      },
+    },
+    started(name) {
+      if (reporter === 'nobody') begin()
+      const start = starts.get(name)
+      if (reporter !== 'outputs' || start === undefined) return
+      running.add(name)
+      observer.started(name, start)
+    },
+    ended(name, error) {
+      if (reporter === 'outputs' && running.delete(name)) observer.ended(name, error)
+    },
+  }
+
+  function begin(): void {
+    reporter = 'outputs'
+    observer.begun({
+      subject: '',
+      labels: {},
+      streams: streams.map(({ name, output }) => ({ name, counts: output.counts })),
+      traffic: NO_TRAFFIC,
+      retryCause: () => undefined,
+    })
+  }
+}
+
+function startOf({ mode, state }: Pick<StreamRequest, 'mode' | 'state'>): StreamStart {
+  if (mode === 'full_refresh') return { kind: 'whole', how: 'full refresh' }
+  return state === undefined
+    ? { kind: 'begins', how: 'from the beginning: first sync' }
+    : { kind: 'changes', how: 'incremental' }
 }
