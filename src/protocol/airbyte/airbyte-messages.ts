@@ -1,10 +1,15 @@
 import type { FailureType } from '../../ground/errors.ts'
+import type { Mask } from '../../ground/mask.ts'
+import { clean, LONGEST_ANSWER } from '../../ground/text.ts'
+import type { DebugSwitch } from '../command-line.ts'
+import type { Failure, Log, Tools } from '../connector.ts'
+import type { LineWriter } from '../line-writer.ts'
 
 /** One message of the Airbyte protocol 0.18.0, without its line break. */
 export type AirbyteLine = string
 
 /** The levels of LOG messages. */
-export type Level = 'FATAL' | 'ERROR' | 'WARN' | 'INFO' | 'DEBUG' | 'TRACE'
+type Level = 'FATAL' | 'ERROR' | 'WARN' | 'INFO' | 'DEBUG' | 'TRACE'
 
 /** The statuses of a stream in a sync, in their order. */
 export type StreamStatus = 'STARTED' | 'RUNNING' | 'COMPLETE' | 'INCOMPLETE'
@@ -13,7 +18,7 @@ export type StreamStatus = 'STARTED' | 'RUNNING' | 'COMPLETE' | 'INCOMPLETE'
 const MAX_MESSAGE = 50_000
 const MAX_STACK = 100_000
 
-export function log(level: Level, message: string): AirbyteLine {
+function log(level: Level, message: string): AirbyteLine {
   return line('LOG', { log: { level, message } })
 }
 
@@ -61,7 +66,7 @@ export function streamStatus(stream: string, status: StreamStatus, quotaReset?: 
 }
 
 /** The parts of an error: a message for people, and details for developers. */
-export interface ErrorFacts {
+interface ErrorFacts {
   readonly message: string
   readonly failure: FailureType
   readonly stream?: string | undefined
@@ -69,7 +74,7 @@ export interface ErrorFacts {
   readonly stack?: string | undefined
 }
 
-export function error({ message, failure, stream, internal, stack }: ErrorFacts): AirbyteLine {
+function error({ message, failure, stream, internal, stack }: ErrorFacts): AirbyteLine {
   return trace('ERROR', {
     error: {
       message: message.slice(0, MAX_MESSAGE),
@@ -98,4 +103,44 @@ function trace(type: string, body: object): AirbyteLine {
 
 function line(type: string, body: object): AirbyteLine {
   return JSON.stringify({ type, ...body })
+}
+
+/** What a command gets. */
+export interface CommandTools extends Tools {
+  readonly writer: LineWriter
+  /** Whether DEBUG messages are logged. */
+  readonly debug: DebugSwitch
+}
+
+/** Writes a failure as a TRACE ERROR with masked secrets. */
+export function report({ stream, error: thrown }: Failure, { mask, writer }: CommandTools): void {
+  const { cause, failure, message, stack } = thrown
+  const subject = stream === undefined ? '' : `${stream}: `
+  const text = error({
+    message: clean(mask.text(`${subject}${message}`), LONGEST_ANSWER),
+    failure,
+    stream,
+    internal:
+      cause instanceof Error ? clean(mask.text(`${cause.name}: ${cause.message}`)) : undefined,
+    stack: failure === 'system' ? mask.text(causeStack(cause) ?? stack ?? '') : undefined,
+  })
+  void writer.write(`${text}\n`)
+}
+
+function causeStack(cause: unknown): string | undefined {
+  return cause instanceof Error ? cause.stack : undefined
+}
+
+/** Writes LOG messages to stdout; DEBUG messages only while the switch is on. */
+export function createLog(writer: LineWriter, mask: Mask, debug: DebugSwitch): Log {
+  const say = (level: Level) => (message: string) =>
+    void writer.write(`${log(level, clean(mask.text(message)))}\n`)
+  const sayDebug = say('DEBUG')
+  return {
+    info: say('INFO'),
+    warn: say('WARN'),
+    debug: (message) => {
+      if (debug.isOn) sayDebug(message)
+    },
+  }
 }

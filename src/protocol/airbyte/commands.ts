@@ -6,7 +6,6 @@ import { clean, LONGEST_ANSWER } from '../../ground/text.ts'
 import { readJsonOption, refusedCommandLine, requiredOption, withDebug } from '../command-line.ts'
 import type { CheckResult, ConnectorFacts, Failure } from '../connector.ts'
 import * as messages from './airbyte-messages.ts'
-import { type CommandTools, report } from './report.ts'
 
 /** The exit code if no command was given. */
 const USAGE = 2
@@ -47,7 +46,7 @@ export interface Commands {
 export function createCommands(
   name: string,
   { version, spec }: ConnectorFacts,
-  tools: CommandTools,
+  tools: messages.CommandTools,
   stderr: Writable,
 ): Commands {
   const { mask, writer, debug } = tools
@@ -86,7 +85,7 @@ export function createCommands(
   }
 
   function fail(failures: readonly Failure[]): void {
-    for (const failure of failures.toSorted(byFailure)) report(failure, tools)
+    for (const failure of failures.toSorted(byFailure)) messages.report(failure, tools)
     if (failures.length > 0) exitCode = 1
   }
 

@@ -21,7 +21,6 @@ import type { Io } from '../program.ts'
 import { openWriteRun, type Tally, writeInput } from '../write-run.ts'
 import * as messages from './airbyte-messages.ts'
 import { createCommands } from './commands.ts'
-import type { CommandTools } from './report.ts'
 
 /** The operations that `discover` lists for an object, one per mode. */
 function operationsOf({ name, schema, matchingKeys, modes }: ObjectSpec): object[] {
@@ -131,7 +130,7 @@ async function write<Config>(
   destination: Destination<Config>,
   config: Config,
   { streams, input, attempt }: Writing,
-  tools: CommandTools,
+  tools: messages.CommandTools,
 ): Promise<readonly Failure[]> {
   const { log, writer } = tools
   const refused = streams.flatMap(({ name, refusal }) =>
@@ -251,7 +250,7 @@ export interface CommandIo {
 export function runDestinationCommand<Config>(
   argv: readonly string[],
   connector: DestinationConnector<Config>,
-  tools: CommandTools,
+  tools: messages.CommandTools,
   { stderr, env, stdin }: CommandIo,
 ): Promise<number> {
   const { log, signal } = tools

@@ -6,7 +6,6 @@ import type { Connector, ConnectorFacts } from '../connector.ts'
 import type { DestinationConnector } from '../destination.ts'
 import { type Io, type Program, runProgram, withProcessDefaults } from '../program.ts'
 import * as messages from './airbyte-messages.ts'
-import { type CommandTools, createLog, report } from './report.ts'
 
 /**
  * Runs one command of the Airbyte protocol and returns the exit code, which is 0 only if the command did everything
@@ -29,16 +28,16 @@ export async function runConnector(
   argv: readonly string[],
   facts: ConnectorFacts,
   io: Partial<Io>,
-  run: (tools: CommandTools, io: Io) => Promise<number>,
+  run: (tools: messages.CommandTools, io: Io) => Promise<number>,
 ): Promise<number> {
   const { stdout, stderr, env } = withProcessDefaults(io)
   const mask = createMask(facts.secretParameters)
   const debug = debugSwitch(env)
-  const toolsOf = (program: Program): CommandTools => ({
+  const toolsOf = (program: Program): messages.CommandTools => ({
     ...program,
     mask,
     debug,
-    log: createLog(program.writer, mask, debug),
+    log: messages.createLog(program.writer, mask, debug),
   })
   return runProgram(
     { stdout, stderr },
@@ -50,7 +49,7 @@ export async function runConnector(
       }
       return run(toolsOf(program), { stdout, stderr, env })
     },
-    (error, program) => report({ error: asConnectorError(error) }, toolsOf(program)),
+    (error, program) => messages.report({ error: asConnectorError(error) }, toolsOf(program)),
   )
 }
 

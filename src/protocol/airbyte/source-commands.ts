@@ -17,7 +17,6 @@ import {
   chosenFields,
   parseConfiguredCatalog,
 } from './configured-catalog.ts'
-import type { CommandTools } from './report.ts'
 
 /** The streams to read. */
 interface ReadSelection {
@@ -34,7 +33,7 @@ async function read<Config>(
   source: Source<Config>,
   config: Config,
   { chosen, states }: ReadSelection,
-  tools: CommandTools & Pick<ReadTools, 'observer'>,
+  tools: messages.CommandTools & Pick<ReadTools, 'observer'>,
 ): Promise<readonly Failure[]> {
   const { writer } = tools
   const offered = new Map(source.streams(config).map((spec) => [spec.name, spec]))
@@ -67,7 +66,7 @@ async function read<Config>(
 }
 
 /** Reports to the platform the expected number of rows of each stream that an earlier sync has counted. */
-function createEstimates({ writer }: Pick<CommandTools, 'writer'>): ProgressListener {
+function createEstimates({ writer }: Pick<messages.CommandTools, 'writer'>): ProgressListener {
   return {
     started({ name, start }) {
       if (start?.expected === undefined) return
@@ -141,7 +140,7 @@ interface ReadOptions extends Files {
 export function runCommand<Config>(
   argv: readonly string[],
   connector: Connector<Config>,
-  tools: CommandTools,
+  tools: messages.CommandTools,
   { stdout, stderr, env }: Io,
 ): Promise<number> {
   const { log, mask } = tools
