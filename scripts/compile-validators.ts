@@ -3,8 +3,7 @@ import { createRequire } from 'node:module'
 import { Ajv } from 'ajv'
 import standaloneCode from 'ajv/dist/standalone/index.js'
 import { parse } from 'yaml'
-import { configSchema } from '../src/config/config-schema.ts'
-import { writeSettingsSchema } from '../src/config/write-settings.ts'
+import { configSchema, writeSettingsSchema } from '../src/config/config-faults.ts'
 import type { SettingsSchema } from '../src/ground/settings-schema.ts'
 
 const require = createRequire(import.meta.url)

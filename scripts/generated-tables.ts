@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { defaultControl, referenceText } from '../emulator/control/control-server.ts'
 import { serveOptions } from '../src/cli/serve-options.ts'
-import { writeSettingsSchema } from '../src/config/write-settings.ts'
+import { writeSettingsSchema } from '../src/config/config-faults.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'
 import type { SettingsSchema } from '../src/ground/settings-schema.ts'
 import {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Config, configureFile } from '../config/config.ts'
-import { configSchema } from '../config/config-schema.ts'
+import { configSchema } from '../config/config-faults.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
 import { warnOfReaders } from '../ground/private-file.ts'

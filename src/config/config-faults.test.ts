@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { configure, configureFile } from './config.ts'
-import { configWarnings } from './config-warnings.ts'
+import { configWarnings } from './config-faults.ts'
 import { custom, faultsOf, type Json, LEAST, SECRET } from './testing/least-config.ts'
 import { parseWriteSettings } from './write-settings.ts'
 

@@ -1,14 +1,20 @@
 import { nearest } from '../ground/text.ts'
 import {
   keepsNames,
+  leftOutReferences,
   type PrivacyMode,
   type PrivacySettings,
   parsePrivacySettings,
+  ruleFaults,
 } from '../privacy/privacy-settings.ts'
-import { leftOutReferences, ruleFaults } from '../privacy/rule-faults.ts'
 import { referencedCollections } from '../streams/collections.ts'
-import { applyDefaults, notValid } from './config-faults.ts'
-import { configWarnings, referencesWithoutRecords, unknownSettings } from './config-warnings.ts'
+import {
+  applyDefaults,
+  configWarnings,
+  notValid,
+  referencesWithoutRecords,
+  unknownSettings,
+} from './config-faults.ts'
 
 /** The first day that the service and the connector are sure to treat alike. */
 const EARLIEST = '1970-01-01'

@@ -1,6 +1,4 @@
-import { readProjectJson } from '../ground/project-files.ts'
-import type { SettingsSchema } from '../ground/settings-schema.ts'
-import { applyDefaults, notValid } from './config-faults.ts'
+import { applyDefaults, notValid, writeSettingsSchema } from './config-faults.ts'
 
 /** The most links that a mirror may delete under one name. */
 export type MaxDeletes = { readonly count: number } | { readonly percent: number }
@@ -25,11 +23,6 @@ export interface WriteSettings {
   readonly workLocationReference: string | undefined
   /** The file to which rejected records are appended; only the destination and the target have one. */
   readonly rejectedRecords: string | undefined
-}
-
-/** The schema of the writer's settings. They are in the same configuration as the reader's. */
-export function writeSettingsSchema(): SettingsSchema {
-  return readProjectJson('#write-settings') as SettingsSchema
 }
 
 /**

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { configSchema } from '../config/config-schema.ts'
-import { writeSettingsSchema } from '../config/write-settings.ts'
+import { configSchema, writeSettingsSchema } from '../config/config-faults.ts'
 import { destinationSpec } from './destination-spec.ts'
 
 describe('the specification of the destination', () => {

@@ -1,4 +1,4 @@
-import { writeSettingsSchema } from '../config/write-settings.ts'
+import { writeSettingsSchema } from '../config/config-faults.ts'
 import { readProjectJson } from '../ground/project-files.ts'
 import type { SettingsSchema } from '../ground/settings-schema.ts'
 

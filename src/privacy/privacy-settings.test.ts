@@ -10,14 +10,15 @@ import {
   createPseudonyms,
   type FieldRule,
   isGuessable,
+  leftOutReferences,
   namesSecret,
   type PrivacyMode,
   type PrivacySettings,
   parsePrivacySettings,
   privacyClassOf,
+  ruleFaults,
 } from './privacy-settings.ts'
 import { createUnknownFields, redactionOfStream } from './redaction.ts'
-import { leftOutReferences, ruleFaults } from './rule-faults.ts'
 
 const LEAST = { tenant: 'Acme', personal_data: 'pseudonymised', field_rules: [] }
 const KEY = 'a-key-of-sixteen-characters'
