@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
-import { clean, LONGEST_ANSWER } from '../ground/text.ts'
+import { clean, LONGEST_ANSWER, nearest } from '../ground/text.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { Io, Program } from '../protocol/program.ts'
 import { red, type Screen } from '../protocol/progress/screen.ts'
@@ -107,6 +107,18 @@ export function keyAndValue(text: string): readonly [key: string, value: string]
   const at = text.indexOf('=')
   if (at <= 0) throw new InvalidArgumentError('It must have the form NAME=VALUE.')
   return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/**
+ * The name, if it is one of these. Otherwise throws a UsageError that says what does not exist, such as
+ * `there is no stream`, and which name was probably meant.
+ */
+export function knownName(name: string, names: readonly string[], lack: string): string {
+  if (names.includes(name)) return name
+  const meant = nearest(name, names)
+  const advice =
+    meant === undefined ? `choose one of ${names.join(', ')}` : `did you mean ${meant}?`
+  throw new UsageError(`${lack} ${name === '' ? 'an empty name' : name}; ${advice}`)
 }
 
 /** The options of `protime write`. */

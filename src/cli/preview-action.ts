@@ -4,8 +4,7 @@ import { clean } from '../ground/text.ts'
 import { redactionOfStream } from '../privacy/redaction.ts'
 import { offeredStreams } from '../source/source.ts'
 import type { Stream } from '../streams/collections.ts'
-import { type ActionTools, EXIT, type ExitCode } from './command.ts'
-import { knownName } from './known-name.ts'
+import { type ActionTools, EXIT, type ExitCode, knownName } from './command.ts'
 
 /** Longer values are cut. */
 const LONGEST = 32

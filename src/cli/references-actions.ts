@@ -2,8 +2,7 @@ import { ClientError } from '../client/client-error.ts'
 import type { Reference } from '../client/service-client.ts'
 import { statusIs } from '../http/status.ts'
 import { type ActionTools, EXIT, type ExitCode } from './command.ts'
-import { referencedCollection } from './known-name.ts'
-import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
+import { isDryRun, referencedCollection, sayAll, sayDry, withClient } from './with-client.ts'
 
 type Address = Omit<Reference, 'internalReference'>
 

@@ -28,9 +28,8 @@ import {
   StartError,
   UsageError,
 } from './command.ts'
-import { webhookCollection } from './known-name.ts'
 import type { ServeWords } from './serve-options.ts'
-import { isDryRun } from './with-client.ts'
+import { isDryRun, webhookCollection } from './with-client.ts'
 
 /**
  * The names of the streams that a catalog selects: a configured catalog of Airbyte, or a catalog of Singer.

@@ -14,8 +14,14 @@ import { sign } from '../webhooks/receive/delivery.ts'
 import { readStore, type StoredHook } from '../webhooks/serve/store.ts'
 import { request, type TriggerAnswer } from '../webhooks/triggers/post-trigger.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
-import { referencedCollection, webhookCollection } from './known-name.ts'
-import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
+import {
+  isDryRun,
+  referencedCollection,
+  sayAll,
+  sayDry,
+  webhookCollection,
+  withClient,
+} from './with-client.ts'
 
 /** The options of `protime webhooks create`. */
 export interface CreateOptions {

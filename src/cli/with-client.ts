@@ -1,8 +1,9 @@
 import { createServiceClient } from '../client/create-service-client.ts'
-import type { ServiceClient } from '../client/service-client.ts'
+import { type ServiceClient, webhookCollections } from '../client/service-client.ts'
 import { parseWriteSettings } from '../config/write-settings.ts'
+import { referencedCollections } from '../streams/collections.ts'
 import { withoutWrites } from '../write/write-client.ts'
-import { type ActionTools, EXIT, type ExitCode } from './command.ts'
+import { type ActionTools, EXIT, type ExitCode, knownName } from './command.ts'
 
 /**
  * Calls an action with a client that has these scopes and logs why it waits; closes the client at the end.
@@ -59,4 +60,19 @@ export async function sayAll<T>(
   shown: (item: T) => unknown = (item) => item,
 ): Promise<void> {
   for await (const item of list) await say(shown(item))
+}
+
+/** The service's name of a collection that has external references. */
+export function referencedCollection(text: string): string {
+  return knownName(collectionName(text), referencedCollections, 'there are no references of')
+}
+
+/** The service's name of a collection that has webhooks. */
+export function webhookCollection(text: string): string {
+  return knownName(collectionName(text), webhookCollections, 'there are no webhooks of')
+}
+
+/** The service's spelling, even if a stream was named: `access-clockings`. */
+function collectionName(text: string): string {
+  return text.trim().replaceAll('_', '-')
 }

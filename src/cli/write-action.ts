@@ -12,8 +12,14 @@ import { deletionOf } from '../protocol/sync-columns.ts'
 import { type ObjectName, objects, scopesOf, type WriteRecord } from '../write/objects.ts'
 import { countsInWords, failureInWords, type Outcome, warningsOf } from '../write/outcome.ts'
 import { createWriter, lockObject } from '../write/writer.ts'
-import { type ActionTools, EXIT, type ExitCode, UsageError, type WriteOptions } from './command.ts'
-import { knownName } from './known-name.ts'
+import {
+  type ActionTools,
+  EXIT,
+  type ExitCode,
+  knownName,
+  UsageError,
+  type WriteOptions,
+} from './command.ts'
 import { sayAll, withClient } from './with-client.ts'
 
 /** A line of the input; a line that is not a record has a fault and no data. */
