@@ -15,7 +15,7 @@ export class TextTooLongError extends MalformedPageError {
   override name = 'TextTooLongError'
 }
 
-/** The maximum length of a member name, a key and a version in bytes; `wasm/layout.ts` has the same. */
+/** The maximum length of a member name, a key and a version in bytes; `wasm/memory.ts` has the same. */
 export const MAX_TEXT = 1024
 
 /** The possible problems of a body, in the order of their numbers in the scanner (from 1). */

@@ -43,7 +43,7 @@ export interface ScanExports {
   room(bytes: number): number
 }
 
-/** The functions that the scanner calls if there are rules: see `wasm/host.ts`. */
+/** The functions that the scanner calls if there are rules: see `wasm/rewrite.ts`. */
 export interface ScanHost {
   askRule(subject: number, start: number, end: number, depth: number): number
   askReplacement(subject: number, start: number, end: number): number
@@ -75,6 +75,6 @@ function compile(): ScanModule {
   const path = createRequire(import.meta.url).resolve('#scan.wasm')
   const code = new WebAssembly.Module(readFileSync(path))
   return {
-    instantiate: (host) => new WebAssembly.Instance(code, { host }).exports as ScanExports,
+    instantiate: (host) => new WebAssembly.Instance(code, { rewrite: host }).exports as ScanExports,
   }
 }

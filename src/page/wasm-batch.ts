@@ -8,7 +8,7 @@ import {
 } from '../records/record-batch.ts'
 import type { ScanExports } from './scan-module.ts'
 
-/** The layout of a row in 32-bit words: see `wasm/layout.ts`. */
+/** The layout of a row in 32-bit words: see `wasm/memory.ts`. */
 const ROW_WORDS = 12
 const LONE_START = 6
 const LONE_END = 7

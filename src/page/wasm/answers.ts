@@ -1,5 +1,4 @@
-import { ensure } from './heap'
-import { INPUT } from './layout'
+import { ensure, INPUT } from './memory'
 
 // The host answers which rule applies to a name, and what replaces a value. Every record has the same names, and many
 // have the same values, so answers are cached by the bytes of their question.

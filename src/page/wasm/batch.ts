@@ -1,6 +1,7 @@
 import { count, rowsAt } from './elements'
-import { allocate, copy } from './heap'
 import {
+  allocate,
+  copy,
   ESCAPED_VERSION,
   KIND_MASK,
   PARTS,
@@ -9,7 +10,7 @@ import {
   ROW_LONE,
   WINDOW,
   WINDOW_ROOM,
-} from './layout'
+} from './memory'
 
 /** One number per record: the key if it is an integer from 0 to 2^53-1, otherwise NaN. */
 export let keysAt: u32 = 0

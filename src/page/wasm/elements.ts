@@ -1,5 +1,7 @@
-import { allocate, clearHeap, copy, top } from './heap'
 import {
+  allocate,
+  clearHeap,
+  copy,
   ESCAPED_VERSION,
   FACTS,
   MAX_TEXT,
@@ -7,7 +9,8 @@ import {
   ROW_CAME,
   ROW_FLAGS,
   ROW_LONE,
-} from './layout'
+  top,
+} from './memory'
 import {
   ARRAY,
   CHANGE_TYPE,
@@ -20,7 +23,7 @@ import {
   VERSION,
 } from './names'
 import { KEEP, leftEnd, rewriteRecord, root } from './rewrite'
-import { spoilScript } from './script'
+import { spoilScript } from './shape'
 
 // The facts about the current element (level 0) and its `data` object (level 1).
 const LEVEL_BYTES: u32 = 32

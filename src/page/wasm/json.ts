@@ -1,4 +1,5 @@
 import { limit } from './elements'
+import { matchElements } from './match'
 import {
   ELEMENT,
   FINE,
@@ -15,10 +16,18 @@ import {
   TEXT_TOO_LARGE,
   TOO_DEEP,
   TRAILING,
-} from './layout'
-import { matchElements } from './match'
-import { FIRST_LINK, isKnown, knownLength, knownWanted, linkOf, remember } from './name-cache'
-import { NONE, pageName, recordName } from './names'
+} from './memory'
+import {
+  FIRST_LINK,
+  isKnown,
+  knownLength,
+  knownWanted,
+  linkOf,
+  NONE,
+  pageName,
+  recordName,
+  remember,
+} from './names'
 import { close, depth, inside, misplaced, open, settle, startsValue } from './page'
 import {
   beginNumber,

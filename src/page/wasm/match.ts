@@ -1,6 +1,5 @@
-import { arrayEnd } from './array'
 import { addRow, leaveAs, limit } from './elements'
-import { ESCAPED_VERSION, MAX_TEXT, SHAPE_COUNT } from './layout'
+import { ESCAPED_VERSION, MAX_TEXT, SHAPE_COUNT } from './memory'
 import { CHANGE_TYPE, DELETE, DELETED, DELETED_VALUE, equals, KEY, NONE, VERSION } from './names'
 import {
   beginRecord,
@@ -13,8 +12,8 @@ import {
   resume,
   VALUES_STAY,
 } from './rewrite'
-import { CUT, RESUME } from './script'
 import {
+  CUT,
   CUT_BYTES,
   CUTS,
   CUTS_AT,
@@ -25,13 +24,14 @@ import {
   LAST,
   LENGTH,
   learn,
+  RESUME,
   RULE,
   STEP_BYTES,
   stepsOf,
   TEXT,
   WANTED,
 } from './shape'
-import { beginText, digits, escaped, stringEnd, textStops } from './tokens'
+import { arrayEnd, beginText, digits, escaped, stringEnd, textStops } from './tokens'
 
 const REMOVED: u32 = 1
 const MARKED: u32 = 2

@@ -9,6 +9,7 @@ import {
   LONG_VERSION,
   take,
 } from './elements'
+import { learnElement } from './match'
 import {
   CHANGE_DATA,
   ELEMENT,
@@ -25,8 +26,7 @@ import {
   PAGE,
   STACK,
   VERSION_TOO_LONG,
-} from './layout'
-import { learnElement } from './match'
+} from './memory'
 import { DATA, DELTA_LINK, ITEMS, NEXT_LINK, NONE } from './names'
 
 /** The number of open containers, and the kind of the innermost one. */

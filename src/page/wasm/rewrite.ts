@@ -1,12 +1,27 @@
 import { answerLength, answerOf, find, remember } from './answers'
-import { allocateUpTo, copy, ensure, top } from './heap'
-import { askReplacement, askRule } from './host'
-import { ANSWER, PADDING } from './layout'
-import { beginScript, CUT, enterList, leaveList, note, RESUME, spoilScript } from './script'
-import { stringEnd, valueEnd } from './shape'
+import { ANSWER, allocateUpTo, copy, ensure, PADDING, top } from './memory'
+import {
+  beginScript,
+  CUT,
+  enterList,
+  leaveList,
+  note,
+  RESUME,
+  spoilScript,
+  stringEnd,
+  valueEnd,
+} from './shape'
 
 // Applies rules to the members of records. Members that stay are copied byte for byte to the memory after the chunk.
 // A record of which everything stays is not copied.
+
+// Imported from the host: see `ScanHost`. AssemblyScript names imports by the file that declares them.
+
+/** The rule for a member with this name, in an object at `depth` under the rules of a subject. */
+declare function askRule(subject: u32, start: u32, end: u32, depth: u32): u32
+
+/** Writes the replacement of a value to the address that `room` returns, and returns its length. */
+declare function askReplacement(subject: u32, start: u32, end: u32): u32
 
 // The host's answers: the kind of rule in the low bits, two flags, and above them the number of its subject.
 const KIND: u32 = 3

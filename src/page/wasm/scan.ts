@@ -1,7 +1,6 @@
 import { beginAnswers } from './answers'
 import { layOutColumns } from './batch'
 import { beginRows, elementStart, forgetElements, limit } from './elements'
-import { ensure } from './heap'
 import {
   cursor,
   DONE,
@@ -19,6 +18,7 @@ import {
 } from './json'
 import {
   ELEMENT_TOO_LARGE,
+  ensure,
   FINE,
   INPUT,
   PADDING,
@@ -26,7 +26,7 @@ import {
   PARTS,
   TEXT_TOO_LARGE,
   WINDOW,
-} from './layout'
+} from './memory'
 import { NONE } from './names'
 import { beginPage, inElement, inside, moveDown } from './page'
 import { KEEP, root } from './rewrite'

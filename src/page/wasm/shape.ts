@@ -1,6 +1,5 @@
-import { MAX_NOTES, MAX_STEPS, SHAPE_COUNT, SHAPE_ROOM, SHAPES } from './layout'
+import { MAX_NOTES, MAX_STEPS, SCRIPT, SHAPE_COUNT, SHAPE_ROOM, SHAPES } from './memory'
 import { ARRAY, CHANGE_TYPE, DATA, NONE, recordName } from './names'
-import { actionOf, CUT, isComplete, notes, positionOf } from './script'
 
 // Records of a stream have the same members in the same order, or in one of a few orders. The text between the values
 // of an element, its names and punctuation, is its shape. The next element is compared with the known shapes
@@ -185,4 +184,67 @@ export function stringEnd(at: u32): u32 {
 function hasEscape(at: u32, end: u32): bool {
   for (; at < end; at++) if (load<u8>(at) == 0x5c) return true
   return false
+}
+
+// The rules do the same to all records of one shape, except in arrays. It is noted with its positions in one record;
+// `learn` converts them to positions in the shape.
+
+/** A note: a position, and what is done there. */
+const NOTE_BYTES: u32 = 8
+
+/** A copy ends here, */
+export const CUT: u32 = 1
+/**
+ * and continues here. Any other number is the rule of the value that begins here, or of the object between a cut and
+ * this position.
+ */
+export const RESUME: u32 = 0
+
+/** The number of notes. */
+export let notes: u32 = 0
+/** Whether the notes are complete for this shape. */
+export let isComplete: bool = true
+/** The number of arrays around the current position. */
+let lists: u32 = 0
+
+/** Begins a record. */
+export function beginScript(): void {
+  notes = 0
+  isComplete = true
+}
+
+/** Records what is done at a position; positions increase. */
+export function note(at: u32, what: u32): void {
+  if (lists != 0) return
+  if (notes == MAX_NOTES) {
+    isComplete = false
+    return
+  }
+  const to = SCRIPT + notes++ * NOTE_BYTES
+  store<u32>(to, at)
+  store<u32>(to, what, 4)
+}
+
+/** Enters an array. */
+export function enterList(): void {
+  lists++
+}
+
+export function leaveList(): void {
+  lists--
+}
+
+/** Marks the script as unusable for further records. */
+export function spoilScript(): void {
+  isComplete = false
+}
+
+/** The position of a note. */
+export function positionOf(index: u32): u32 {
+  return load<u32>(SCRIPT + index * NOTE_BYTES)
+}
+
+/** The action of a note. */
+export function actionOf(index: u32): u32 {
+  return load<u32>(SCRIPT + index * NOTE_BYTES, 4)
 }

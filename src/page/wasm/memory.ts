@@ -1,6 +1,6 @@
 // Fixed addresses in linear memory. The input consists of the kept bytes of an unfinished part, the chunk, and a few
 // zero bytes, which make bounds checks unnecessary because zero bytes are not allowed in JSON. It is followed by the
-// rows, and among them the records that rules changed (heap.ts).
+// rows, and among them the records that rules changed (`allocate`).
 
 /** The facts about the current element, and the lengths of the names. */
 export const FACTS: u32 = 768
@@ -27,7 +27,7 @@ export const SHAPES: u32 = 352784
 export const SHAPE_COUNT: u32 = 4
 export const SHAPE_ROOM: u32 = 20480
 export const MAX_STEPS: u32 = 256
-/** What the rules did to a record, to be repeated for records of the same shape (script.ts). */
+/** What the rules did to a record, to be repeated for records of the same shape (`note` in shape.ts). */
 export const SCRIPT: u32 = 455184
 export const MAX_NOTES: u32 = 512
 /** The input; if there are rules, it comes after the cache of their answers (answers.ts). */
@@ -78,3 +78,46 @@ export const VERSION_TOO_LONG: u32 = 14
  * them.
  */
 export const MAX_TEXT: u32 = 1024
+
+// Everything that is created for a chunk is stored after it, until the next chunk comes.
+
+/** The address of the next allocation. */
+export let top: u32 = 0
+
+/** Frees everything; allocations continue at `at`. */
+export function clearHeap(at: u32): void {
+  top = at
+}
+
+/** Allocates bytes at an aligned address. */
+export function allocate(bytes: u32): u32 {
+  const at = (top + 15) & ~15
+  allocateUpTo(at + bytes)
+  return at
+}
+
+/** Allocates from `top` to `end`; vectors may be read and written beyond the end. */
+export function allocateUpTo(end: u32): void {
+  top = end
+  ensure(end + PADDING)
+}
+
+/** Grows the memory to at least this many bytes. */
+export function ensure(bytes: u32): void {
+  const have = <u32>memory.size()
+  const need = (bytes + 0xffff) >>> 16
+  if (need > have && memory.grow(<i32>(need - have)) < 0) unreachable()
+}
+
+/** Copies bytes. For short pieces, whole vectors that write beyond the end are faster than the copy routine. */
+export function copy(to: u32, from: u32, length: u32): u32 {
+  const end = to + length
+  if (length > 2048) memory.copy(to, from, length)
+  else
+    while (to < end) {
+      v128.store(to, v128.load(from))
+      to += 16
+      from += 16
+    }
+  return end
+}
