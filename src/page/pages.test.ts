@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lastNextLink } from './last-next-link.ts'
+import { lastNextLink } from './page-scanner.ts'
 import { parseReference, parseReferencePage } from './reference-page.ts'
 
 const ONE = { collection: 'people', name: 'hr-id', value: 'A1', internalReference: '5' }

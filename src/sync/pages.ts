@@ -5,8 +5,12 @@ import type { RetryCause } from '../http/exchange.ts'
 import { createCircleCheck } from '../http/links.ts'
 import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from '../http/retry.ts'
 import { afterRequestSent } from '../http/transport.ts'
-import { lastNextLink } from '../page/last-next-link.ts'
-import { MalformedPageError, type PageEnd, type PageScanner } from '../page/page-scanner.ts'
+import {
+  lastNextLink,
+  MalformedPageError,
+  type PageEnd,
+  type PageScanner,
+} from '../page/page-scanner.ts'
 import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
 import { createWaiting, type Waiting, type WaitListener } from './notices.ts'
 import {
