@@ -132,7 +132,7 @@ export async function* manyStreams(): AsyncGenerator<string | Judged> {
   try {
     const { config, readySeconds } = emulated
     yield `${PEOPLE} people and ${MONTHS} months are ready after ${readySeconds.toFixed(1)} s`
-    const download = [here('floor.js'), 'lists', JSON.stringify(config), String(AT_ONCE)]
+    const download = [here('comparisons.js'), 'lists', JSON.stringify(config), String(AT_ONCE)]
     const { seconds } = await measure([...download, ...lists(config)])
     const { records, cost } = await readAll(config)
     const rate = (of: number) => Math.round(records / of)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   chunked,
   endlessBodies,
@@ -11,7 +12,6 @@ import {
 import { clocking, withConnector } from '../connector.ts'
 import {
   type Cost,
-  here,
   inTurn,
   type Judged,
   type MeasureOptions,
@@ -23,6 +23,8 @@ import {
 /** A body in crumbs costs what garbage is left at the time: the middle of so many runs counts. */
 const CRUMB_ROUNDS = 5
 const PAGE_RECORDS = 600_000
+/** This file, as a program that reads its input slowly; see `readSlowly`. */
+const SLOW_READER = `'${process.execPath}' '${import.meta.filename}'`
 
 /** What no answer of the service may cost: bodies without an end, in crumbs, or for a slow reader. */
 export async function* memory(): AsyncGenerator<Judged> {
@@ -42,7 +44,7 @@ export async function* memory(): AsyncGenerator<Judged> {
     'a large page in chunks of one byte',
   ] as const)
     yield peakLine(page, of(page, 'peakMegabytes'), 150)
-  const reader = `'${process.execPath}' '${here('slow-reader.js')}' 1000000 5`
+  const reader = `${SLOW_READER} 1000000 5`
   const slow = await costOf(largePageWire, { reader })
   yield peakLine(`a page of ${PAGE_RECORDS} records at 1 MB/s for 5 s`, slow.peakMegabytes, 150)
 }
@@ -97,7 +99,7 @@ const PAGE_SIZE = 1000
 export async function* slowReader(): AsyncGenerator<Judged> {
   const pages = Math.ceil((SECONDS * BYTES_PER_SECOND) / (LINE_BYTES * PAGE_SIZE))
   const server = await startServer({ pages, pageSize: PAGE_SIZE })
-  const reader = `'${process.execPath}' '${here('slow-reader.js')}' ${BYTES_PER_SECOND}`
+  const reader = `${SLOW_READER} ${BYTES_PER_SECOND}`
   try {
     const cost = await withConnector({ origin: server.origin, streams: ['clockings'] }, (program) =>
       measure(program, { reader }),
@@ -106,4 +108,22 @@ export async function* slowReader(): AsyncGenerator<Judged> {
   } finally {
     await server.stop()
   }
+}
+
+/** Reads stdin at so many bytes a second, like a slow destination, for some seconds or for as long as there is input. */
+async function readSlowly(bytesPerSecond: number, seconds: number): Promise<void> {
+  const startedAt = performance.now()
+  let bytes = 0
+  for await (const chunk of process.stdin) {
+    bytes += (chunk as Buffer).length
+    const due = startedAt + (bytes / bytesPerSecond) * 1000
+    const early = due - performance.now()
+    const isSlow = performance.now() - startedAt < seconds * 1000
+    if (early > 0 && isSlow) await sleep(early)
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [bytesPerSecond, seconds = Number.POSITIVE_INFINITY] = process.argv.slice(2)
+  await readSlowly(Number(bytesPerSecond), Number(seconds))
 }

@@ -19,7 +19,7 @@ export async function* latency(): AsyncGenerator<string> {
   const reading = { origin, streams: STREAMS, concurrency: STREAMS.length }
   try {
     const of = await inTurn(ROUNDS, {
-      floor: () => measure([here('floor.js'), 'http', link, String(PAGES)]),
+      floor: () => measure([here('comparisons.js'), 'http', link, String(PAGES)]),
       ours: () => withConnector(reading, (program) => measure(program)),
     })
     const waiting = ((PAGES + 2) * DELAY_MS) / 1000

@@ -35,11 +35,11 @@ export async function costsOf(millions: number, rounds = ROUNDS): Promise<Median
   const { origin } = server
   const link = `${origin}/connector/svcapi/api/v1/clockings`
   const floor = (via: 'http' | 'dispatch') => () =>
-    measure([here('floor.js'), via, link, String(pages), String(PAGE_SIZE * LINE_BYTES)])
+    measure([here('comparisons.js'), via, link, String(pages), String(PAGE_SIZE * LINE_BYTES)])
   try {
     return await inTurn(rounds, {
       ours: () => withConnector({ origin, streams: ['clockings'] }, (p) => measure(p)),
-      conventional: () => measure([here('conventional.js'), link]),
+      conventional: () => measure([here('comparisons.js'), 'conventional', link]),
       'floor (node:http)': floor('http'),
       'floor (dispatch)': floor('dispatch'),
     })

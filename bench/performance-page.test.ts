@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { performanceChart } from './chart.ts'
+import { performanceChart } from './performance-page.ts'
 
 it('the chart of the page shows the figures of its table', () => {
   const chart = performanceChart(readFileSync('docs/performance.md', 'utf8'))
