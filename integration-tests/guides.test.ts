@@ -233,10 +233,11 @@ describe('docs/warehouse.md', () => {
 
   /** What `npm run ask` prints, in the folder of the warehouses. */
   const askScript = (sql: string, ...words: readonly string[]) =>
-    execFileSync(process.execPath, [join(process.cwd(), 'dist/scripts/ask.js'), sql, ...words], {
-      cwd: place,
-      encoding: 'utf8',
-    })
+    execFileSync(
+      process.execPath,
+      [join(process.cwd(), 'dist/scripts/demo/warehouse.js'), 'ask', sql, ...words],
+      { cwd: place, encoding: 'utf8' },
+    )
 
   beforeAll(async () => {
     tenant = await startEmulator({ people: 3, months: 1 })

@@ -3,8 +3,8 @@ import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { grouped, outputFolder, removeLeftovers, table, warehouseFile } from './demo/output.ts'
 import { type Service, type ServiceRecord, startProgram, startService } from './demo/service.ts'
+import { grouped, outputFolder, removeLeftovers, table, warehouseFile } from './demo/warehouse.ts'
 
 /**
  * The whole story of a tenant: an emulated service, `protime sync`, and a warehouse that `protime verify` compares

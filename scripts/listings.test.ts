@@ -7,7 +7,7 @@ import { destinationSpec } from '../src/destination/destination-spec.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'
 import { TAP_CAPABILITIES, TARGET_CAPABILITIES } from '../src/protocol/singer/singer-program.ts'
 import { streams } from '../src/streams/streams.ts'
-import { outputFolder } from './demo/output.ts'
+import { outputFolder } from './demo/warehouse.ts'
 import {
   hubDefinition,
   hubFile,

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { referencedCollections } from '../../src/streams/collections.ts'
-import { removeLeftovers, table } from './output.ts'
 import { allReferences, createReferenceWriter } from './service.ts'
+import { removeLeftovers, table } from './warehouse.ts'
 
 describe('the remains of an earlier demo', () => {
   let folder: string

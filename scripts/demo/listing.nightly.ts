@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dbtPython } from '../../integration-tests/engines/python.ts'
 import { temporaryFolder } from '../../integration-tests/testing/files.ts'
 import { packageFolder } from '../../src/ground/project-files.ts'
-import { table } from './output.ts'
+import { table } from './warehouse.ts'
 
 /**
  * What README shows of a command, by the words that its line begins with: the lines that were printed in one
@@ -88,7 +88,8 @@ async function answerOf(sql: string): Promise<string> {
 it(
   'README and docs/warehouse.md show what the models of dbt answer, which a page documents',
   async () => {
-    const page = (await script('dist/scripts/dbt-site.js')).trim().split('\n').at(-1) ?? ''
+    const page =
+      (await script('dist/scripts/demo/warehouse.js', 'dbt-site')).trim().split('\n').at(-1) ?? ''
     for (const shown of ['README.md', 'docs/warehouse.md']) {
       const [sql, answer] = question(shown)
       expect([shown, await answerOf(sql)]).toEqual([shown, answer])
