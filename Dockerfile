@@ -19,7 +19,7 @@ RUN --mount=type=secret,id=ca,target=/run/ca.pem,required=false \
     npm ci --ignore-scripts
 COPY . .
 RUN npm run build:wasm && \
-    node_modules/.bin/tsc -p tsconfig.image.json && \
+    node_modules/.bin/tsc -p tsconfig.build.json && \
     npm run build:validators && \
     node dist/scripts/package-tree.js /image/airbyte/integration_code && \
     mkdir -p /image/usr/local/bin && \

@@ -2,10 +2,10 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-// Tests talk to this machine alone, and Node would read these certificates at each start of a program, for 50 ms.
+// Tests connect to this machine only. Otherwise Node would read these certificates for 50 ms at each start of a program.
 delete process.env['NODE_EXTRA_CA_CERTS']
 
-/** Files that take longest, first: else the others are long done when the last of them ends. */
+/** The files that take longest are run first. Otherwise all others have finished long before the last of these ends. */
 const LONGEST = [
   'protime-sync',
   'integration-tests/inventory',
@@ -34,23 +34,48 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-export default defineConfig({
+/** What `npm test` runs. */
+const GATE = {
+  include: ['{src,emulator,integration-tests,scripts,bench,deploy}/**/*.test.ts'],
+  testTimeout: 60_000,
+}
+
+/** What `--mode nightly` runs and takes long: the demo, large data, and many more histories, with a new seed each time. */
+const NIGHTLY = {
+  include: [
+    '{src,emulator,integration-tests,scripts,bench}/**/*.nightly.ts',
+    'src/**/*.fuzz.test.ts',
+    'integration-tests/histories/{in-process,singer,executable,warehouse,duckdb}-*.test.ts',
+    'integration-tests/hostile/{attacks,sender-attacks}.test.ts',
+    'integration-tests/{bookmarks,protime-sync-kills,verify-moving}.test.ts',
+    'src/write/reference-histories.test.ts',
+    'src/write/named-histories.test.ts',
+    'src/webhooks/serve/keeper-histories.test.ts',
+    'integration-tests/writes/late-effects.test.ts',
+  ],
+  // The job has a limit of its own.
+  testTimeout: 3_600_000,
+  env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '80', SCANNER_BODIES: '50000' },
+}
+
+export default defineConfig(({ mode }) => ({
   test: {
-    include: ['{src,emulator,integration-tests,scripts,bench,deploy}/**/*.test.ts'],
+    ...(mode === 'nightly' ? NIGHTLY : GATE),
     // A fresh worker for each file would cost a third of the time.
     isolate: false,
-    // Node's own modules, see compiled.mjs.
+    // Node loads the modules; see compiled.mjs.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     execArgv: [
       `--import=${new URL('integration-tests/testing/compiled.mjs', import.meta.url)}`,
       '--enable-source-maps',
-      // The collector of each worker would take threads from the others, and copy what servers and syncs keep a while.
+      // Parallel garbage collection would take threads from other workers. A larger young generation avoids copying what
+      // servers and syncs keep for a while.
       '--single-threaded-gc',
       '--min-semi-space-size=16',
-      // Most code runs for a moment: to optimise it as soon as that of a server costs more than it saves.
+      // Most code runs only for a moment, so that optimising it costs more than it saves.
       '--interrupt-budget=1000000',
     ],
-    // Half of the time is spent waiting for processes and sockets.
+    // Tests spend half of their time waiting for processes and sockets.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     setupFiles: [
       'integration-tests/testing/property-seed.ts',
@@ -58,9 +83,8 @@ export default defineConfig({
     ],
     globalSetup: ['integration-tests/build-once.mjs'],
     sequence: { sequencer: LongestFirst },
-    testTimeout: 60_000,
     hookTimeout: 60_000,
-    // An event is waited for as long as the test may take.
+    // Wait for an event as long as the test itself may take.
     expect: { poll: { timeout: 60_000 } },
   },
-})
+}))

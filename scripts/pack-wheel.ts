@@ -64,8 +64,7 @@ function packDuckDb(platform: string, folder: string, target: string): void {
   layOutDuckDb(folder, platform)
   cpSync(join(folder, 'node_modules/@duckdb/node-api/LICENSE'), join(folder, 'LICENSE'))
   const sources = join(SOURCES, 'duckdb')
-  for (const name of ['hatch_build.py', 'README.md'])
-    cpSync(join(sources, name), join(folder, name))
+  cpSync(join(sources, 'hatch_build.py'), join(folder, 'hatch_build.py'))
   build({ sources, folder, target, environment: { WHEEL_PLATFORM: PLATFORMS[platform] ?? '' } })
 }
 

@@ -177,7 +177,7 @@ function mostly<T>(usual: T, other: T): fc.Arbitrary<T> {
   return fc.constantFrom(usual, usual, usual, other)
 }
 
-/** How many histories are run; see long-run.mjs and vitest.nightly.config.ts. */
+/** How many histories are run; see long-run.mjs and vitest.config.ts. */
 export interface RunSettings {
   readonly runs: number
   /** Where a failing history is found below the seed. */
