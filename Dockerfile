@@ -21,7 +21,7 @@ COPY . .
 RUN npm run build:wasm && \
     node_modules/.bin/tsc -p tsconfig.build.json && \
     npm run build:validators && \
-    node dist/scripts/package-tree.js /image/airbyte/integration_code && \
+    node dist/scripts/packages.js tree /image/airbyte/integration_code && \
     mkdir -p /image/usr/local/bin && \
     for program in /image/airbyte/integration_code/bin/*; do ln -s "${program#/image}" /image/usr/local/bin/; done
 

@@ -97,16 +97,6 @@ export function hubDefinition(
   return stringify(definition, { sortMapEntries: true, indentSeq: false, lineWidth: 0 })
 }
 
-/** README.md as PyPI shows it, which knows no other file of the repository: its links lead to this version's files. */
-export function pageForPyPi(readme: string, version: string): string {
-  const repository = 'source-protime/source-protime'
-  const raw = `https://raw.githubusercontent.com/${repository}/v${version}/`
-  const page = `https://github.com/${repository}/blob/v${version}/`
-  return readme
-    .replaceAll(/(!\[[^\]]*\]\()(?!https:)/g, `$1${raw}`)
-    .replaceAll(/(?<!!)(\[[^\]]*\]\()(?!https:|#)/g, `$1${page}`)
-}
-
 /** A specification as far as Meltano's settings are made from it. */
 export interface Specification {
   readonly connectionSpecification: Setting

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { carriedPackages, compiledIn, notice } from './bill-of-materials.ts'
-import { layOutPackage } from './package-tree.ts'
+import { layOutPackage } from './packages.ts'
 
 let tree: string
 beforeAll(() => {
