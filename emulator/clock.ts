@@ -14,7 +14,7 @@ export interface Clock {
   /** The current date, `YYYY-MM-DD` in UTC. */
   today(): string
   advance(by: Span): void
-  /** Moves the clock ahead to a time in milliseconds; one that has passed changes nothing. */
+  /** Moves the clock ahead to a time in milliseconds; a time in the past changes nothing. */
   moveTo(time: number): void
 }
 

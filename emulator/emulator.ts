@@ -180,7 +180,7 @@ function configOf(options: ResolvedOptions, url: string): Record<string, unknown
     client_id: client?.id,
     client_secret: client?.secret,
     start_date: startDate(options),
-    // The people of this tenant are invented, so the warehouse may have everything.
+    // The people of this tenant are invented, so no personal data has to be left out.
     personal_data: 'complete',
     ...(options.dialect === 'documentation' && { activity_structures: activityStructures }),
   }

@@ -5,7 +5,7 @@ import { checkValue, flagOf, type OptionFacts, optionFacts } from './control/opt
 import { type Emulator, startEmulator } from './emulator.ts'
 import type { EmulatorOptions, RateLimit } from './options.ts'
 
-/** The column of the texts that `--help` shows beside the flags. */
+/** The column in which the texts of `--help` begin, beside the flags. */
 const flagWidth = 25
 
 const flags = Object.entries(optionFacts).filter(([, { hasNoFlag }]) => !hasNoFlag)
@@ -112,7 +112,7 @@ function wrapped(text: string): string[] {
 
 /**
  * Writes the configuration to a file that only its owner may read. A file with other content is not changed,
- * because it may be the configuration of a real tenant: the emulator ends then.
+ * because it may be the configuration of a real tenant; then the emulator ends.
  */
 function writeConfig(emulator: Emulator, file: string): void {
   const text = configText(emulator)

@@ -1,5 +1,5 @@
 /**
- * How webhooks behave where the service's documents leave that open. `webhookOptionFacts` describes each
+ * How webhooks behave where the service's documents do not say. `webhookOptionFacts` describes each
  * option, `defaultWebhookOptions` has the defaults.
  */
 export interface WebhookOptions {
@@ -47,7 +47,7 @@ function defaultWebhookOptions(
 }
 
 /**
- * How the service writes where its texts leave that open; `writeOptionFacts` describes each option.
+ * How the service handles writes where its documents do not say; `writeOptionFacts` describes each option.
  */
 export interface WriteOptions {
   secondValue?: 'replaces' | 'conflict'
@@ -99,7 +99,7 @@ export interface RateLimit {
 }
 
 /**
- * The data of the emulated service, and its behaviour where the documents leave that open. `optionFacts`
+ * The data of the emulated service, and its behaviour where the documents do not say. `optionFacts`
  * describes each option, `resolveOptions` has the defaults.
  */
 export interface EmulatorOptions extends WriteOptions, WebhookOptions {

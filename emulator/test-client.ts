@@ -3,8 +3,7 @@ import { type Emulator, startEmulator } from './emulator.ts'
 import type { EmulatorOptions } from './options.ts'
 
 /**
- * What tests look into of a record or an item of any collection; only the properties that it has
- * are there.
+ * The properties of records and items that tests read, for all collections; an item has only those of its own.
  */
 export interface Item {
   readonly id: number
@@ -21,7 +20,7 @@ export interface Item {
   readonly internalReference: string
 }
 
-/** What tests look into of the bodies of answers; only the properties that it has are there. */
+/** The properties of bodies that tests read; a body has only those of its own. */
 interface Body extends Pick<Item, 'id' | 'name'> {
   readonly value: readonly Item[]
   readonly nextLink: string
@@ -32,7 +31,7 @@ interface Body extends Pick<Item, 'id' | 'name'> {
   readonly validationErrors: readonly { readonly property: string }[]
 }
 
-/** An answer; a body that is no JSON is its text. */
+/** An answer; a body that is not JSON is a text. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
@@ -40,8 +39,7 @@ export interface Reply {
 }
 
 /**
- * Sends requests to an emulator as an ordinary client would: with a token, and to links as they
- * were given.
+ * Sends requests to an emulator like an ordinary client: with a token, and to links exactly as they were given.
  */
 export interface TestClient {
   readonly token: string

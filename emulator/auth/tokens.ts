@@ -108,7 +108,7 @@ function signedToken(key: Buffer, claims: object): string {
   return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
 }
 
-/** The grant that belongs to the token of a request; 401 when there is none. */
+/** The grant of the token that a request carries; throws 401 if there is none. */
 export function checkToken(tokens: Tokens, request: ServiceRequest): Grant {
   const grant = tokens.check(request.headers.authorization)
   if (!grant) throw new ServiceError(401, 'The access token is missing, expired or not valid')

@@ -27,7 +27,7 @@ export interface RecordSchema {
   readonly examples?: readonly Readonly<Record<string, unknown>>[]
 }
 
-// Sources and compiled files find the same folder.
+// Resolved through the package, so that sources and compiled files find the same folder.
 const packageFile = createRequire(import.meta.url).resolve('#package')
 
 /**
@@ -56,7 +56,7 @@ export function readSchemaCollections(
  * Derives the facts of a collection from its schema. With a `date`, lists need a filter on that date; with
  * only a `from`, the filter is optional. If its `status` can be `Deleted`, it has soft deletes. It refers to
  * the collections in its descriptions (`joins to people.id`). It has a list, a delta, and the external
- * references of all these collections, because a schema does not say. Throws if there is no example.
+ * references of all these collections, because a schema does not say which it has. Throws if it has no example.
  */
 export function schemaCollection(name: string, schema: RecordSchema): SchemaCollection {
   const { properties = {}, examples = [] } = schema
@@ -129,7 +129,7 @@ export type Operation = 'list' | 'single' | 'delta'
 
 type Dialect = ResolvedOptions['dialect']
 
-// The endpoints of the specification; all others are only in the documentation.
+// The endpoints of the specification; the documentation has all others, too.
 const specified: Readonly<Record<Operation, readonly string[]>> = {
   list: ['employers', 'work-locations', 'shift-definitions'],
   single: ['access-clockings', 'departments', 'job-categories'],

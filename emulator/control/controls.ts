@@ -86,7 +86,7 @@ export function createDisturbances(service: Service): {
           const query = { client, collection, filter: everything, pairs: [], startedAt }
           deltas.start({ ...query, parameters: new Map() })
         } catch (error) {
-          // A refused second start changes nothing, as `secondStart` demands.
+          // With `secondStart: 'conflict'` the start is refused, and the other delta stays active.
           if (!(error instanceof ServiceError)) throw error
         }
       }
@@ -138,18 +138,18 @@ export interface WebhookChoice {
   readonly collection?: string
 }
 
-/** What can be done to webhooks and seen of them. */
+/** The controls of webhooks and of their deliveries. */
 export interface WebhookControls {
   /**
    * Lets virtual time pass as `advance` does, but stops at each moment at which a delivery is due.
-   * Resolves when all that became due was attempted.
+   * Resolves when everything that became due was attempted.
    */
   elapse(by: Span): Promise<void>
   /** Lets deliveries go wrong; `clearFaults` ends it. */
   deliveryFault(kind: DeliveryFaultKind, options?: DeliveryFaultOptions): void
-  /** Gives webhooks the status Disabled and drops what waits for them. */
+  /** Gives webhooks the status Disabled and drops their waiting deliveries. */
   disableWebhooks(choice?: WebhookChoice): void
-  /** Ends the validity of webhooks now and drops what waits for them. */
+  /** Ends the validity of webhooks now and drops their waiting deliveries. */
   expireWebhooks(choice?: WebhookChoice): void
   /** Every webhook since the start with its key, deleted ones too. */
   webhooks(): Fields[]

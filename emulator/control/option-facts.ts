@@ -1,10 +1,10 @@
 import type { EmulatorOptions, WebhookOptions, WriteOptions } from '../options.ts'
-import { isLoopbackOrigin } from '../webhooks/post-event.ts'
+import { isLoopbackOrigin } from '../webhooks/delivery.ts'
 
-/** The meaning of one option, and its values; `resolveOptions` has its default. */
+/** The meaning and the values of one option; `resolveOptions` has its default. */
 export interface OptionFacts {
   readonly text: string
-  /** `count` is a whole number from 0 on, `size` one from 1 on; a list has all allowed texts. */
+  /** `count` is a whole number of at least 0, `size` one of at least 1; a list contains all allowed texts. */
   readonly takes:
     | 'count'
     | 'size'
@@ -34,7 +34,7 @@ export function checkValue(
   throw new RangeError(`${name} takes ${wordsFor(takes)}, not ${JSON.stringify(given)}`)
 }
 
-/** The values of an option, in few words. */
+/** A short description of an option's values. */
 export function wordsFor(takes: OptionFacts['takes']): string {
   return typeof takes === 'string' ? words[takes] : takes.join(' or ')
 }

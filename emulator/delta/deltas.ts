@@ -193,7 +193,7 @@ export function changesSince(
     .sort((a, b) => a.sequence - b.sequence)
 }
 
-/** Whether a record is gone that the consumer cannot have received. */
+/** Whether a record was created and deleted again before the consumer can have received it. */
 function cameAndWent(group: readonly Change[], told: number): boolean {
   const [first] = group as readonly [Change]
   return first.before === undefined && first.sequence > told && group.at(-1)?.after === undefined

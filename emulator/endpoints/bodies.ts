@@ -2,7 +2,7 @@ import { type ListFault, ServiceError, type ServiceRequest } from '../http/messa
 import type { ResolvedOptions } from '../options.ts'
 import type { Fields, StoredRecord } from '../store/store.ts'
 
-/** The fault of one property of a body; the empty text means the body as a whole. */
+/** What is wrong with one property of a body; an empty name stands for the whole body. */
 export interface BodyError {
   readonly property: string
   readonly message: string
@@ -35,7 +35,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The fault of a property's value; null and missing values are undefined. */
+/** Returns what is wrong with a property's value, which is undefined if it is missing or null. */
 type Rule = (value: unknown, property: string, options: ResolvedOptions) => BodyError[]
 
 /** The writable properties of a collection, each with its rule. */
@@ -146,7 +146,7 @@ interface PageChoice {
   readonly size: number
 }
 
-/** The first matching records of a choice, as they are now. */
+/** The first matching records from a position on, as they are now. */
 export function takePage(
   records: PagedRecords,
   { start, skip = 0, size }: PageChoice,
@@ -166,7 +166,7 @@ export function takePage(
   return { positions, more: false }
 }
 
-/** The items that a fault leaves on a page. */
+/** The items of a page without those that a fault removes. */
 export function leftBy<T>(fault: ListFault | undefined, items: readonly T[]): readonly T[] {
   if (fault?.kind === 'empty') return []
   if (fault?.kind === 'short') return items.filter((_, i) => i % 2 === 1)

@@ -42,7 +42,7 @@ export function handleList(service: Service, query: ListQuery): ServiceResponse 
   return plainList(service, query)
 }
 
-// The flag is documented without a value; true and false are the only values that make sense.
+// The flag is documented without a value. True and false are accepted as well.
 function asksForDelta(flag: string | undefined): boolean {
   if (flag === undefined || flag === 'false') return false
   if (flag === '' || flag === 'true') return true
@@ -105,7 +105,7 @@ function listPage(
   const start = paging === 'offset' || after === undefined ? 0 : records.after(after)
   const skip = paging === 'offset' ? passed : 0
   const { positions, more } = takePage(records, { start, skip, size: options.pageSize }, matches)
-  // A delta cannot know that a full page is its last one, so it may end with an empty page.
+  // A delta does not look beyond a full page, so it may end with an empty one.
   const hasNext = delta ? positions.length === options.pageSize : more
   const last = records.at(positions.at(-1) ?? records.length)
   const next = last && { ...place, after: last.id, passed: passed + positions.length }
@@ -150,7 +150,7 @@ function placeOf(service: Service, query: ListQuery, delta?: Delta): Place {
   return isStale ? { ...place, paging: 'snapshot', asOf } : place
 }
 
-/** The latest change of the tenant that a list knows of: a stale one lacks changes of its collection. */
+/** The latest change of the tenant that a list includes: a stale list lacks the last changes of its collection. */
 function sequenceOf({ store }: Service, { request, collection }: ListQuery): number {
   const { listFault } = request
   if (listFault?.kind !== 'stale') return store.sequence()
@@ -218,7 +218,7 @@ export function handleDeltaLink(
   const items = changesSince(store.changes(collection, position.cursor), delta, position, options)
   const size = options.deltaPageSize || items.length
   const taken = items.slice(0, size)
-  // No later answer reports what a fault leaves out.
+  // What a fault removes here is not reported by any later answer either.
   const texts = leftBy(request.listFault, taken).map((item) => write(service, delta, item))
   const links = linksAfter(service, delta, position, items.length > size ? taken : undefined)
   return json(pageBody(texts, links, options.dialect))
@@ -246,20 +246,18 @@ function write({ references, options }: Service, delta: Delta, { type, text }: C
   return options.plainDeltaItems ? data : `{"changeType":"${type}","data":${data}}`
 }
 
-// How a year is counted is not documented: the 366 days of a leap year, both ends included, are
-// accepted.
+// The documents do not say how a year is counted. 366 days are accepted, with both ends included, as in a leap year.
 const yearInDays = 366
 
-/** What the rules of a list's dates depend on. */
+/** What the checks of a list's dates need. */
 interface ListContext {
   readonly clock: Clock
   readonly store: Store
 }
 
 /**
- * Checks the dates of a list: `date` is required, and at most one year where the collection says so. How
- * the year of an open range is counted is not documented: it ends today, or starts at the first
- * record.
+ * Checks the dates of a list: `date` is required, and where the collection says so, the range is at most one year. The
+ * documents do not say how an open range is counted; here it ends today, or starts at the first record.
  */
 function checkListDates(
   { clock, store }: ListContext,
@@ -279,8 +277,8 @@ function checkListDates(
 }
 
 /**
- * Checks the dates of a delta: a past start, not before 1 January of last year; an end within one
- * year.
+ * Checks the dates of a delta: the start is in the past, and not before 1 January of last year; the end is at most one
+ * year after it.
  */
 function checkDeltaDates(facts: CollectionFacts, { start, end }: Filter, today: string): void {
   if (!facts.dateField) return

@@ -160,8 +160,8 @@ function merged(before: Fields, fields: Fields): Fields {
 const workLocationRules: Rules = { name, description: text }
 
 /**
- * Handles `POST /work-locations`: 201 with the address of the new record. Nothing of a work location
- * is unique, so the same body twice makes two.
+ * Handles `POST /work-locations`: 201 with the address of the new record. No property has to be unique, so sending the
+ * same body twice creates two records.
  */
 export function createWorkLocation(
   { store, links, options }: Service,

@@ -105,10 +105,10 @@ export interface ReferencePath {
 type Parts = Pick<Service, 'references' | 'store' | 'options'>
 
 /**
- * Links a value to the record with this id. To link it again changes nothing. Throws a `ServiceError`
- * for a collection without references, a predefined or empty name, an empty value, a text that is no
- * id of the collection, and a value that is linked to another id; options say what a second value for
- * a record does, and an id that no record has.
+ * Links a value to the record with this id; to link it again changes nothing. Throws a `ServiceError` if the collection
+ * has no references, the name is predefined or empty, the value is empty, the text is not an id of the collection, or
+ * the value is linked to another id. The options `secondValue` and `unknownRecord` decide about a second value for the
+ * same record and about an id that no record has.
  */
 export function putReference(service: Parts, path: ReferencePath, internal: string): void {
   const { references, options } = service
@@ -124,7 +124,7 @@ export function putReference(service: Parts, path: ReferencePath, internal: stri
   }
   const before = references.valueOf(path, id)
   if (before === value) return
-  // If case does not matter, another spelling of its value is not a second value.
+  // If case does not matter, the same value in another spelling is not a second value.
   if (before !== undefined && linked === undefined && options.secondValue === 'conflict') {
     throw notValid(`${id} has the ${name} ${before} already: delete that reference first`)
   }

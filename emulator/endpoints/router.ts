@@ -39,7 +39,7 @@ export function handleRequest(everywhere: Service, request: ServiceRequest): Ser
   return handleByMethod(route, request, grant, service.options)
 }
 
-/** The service with the addresses of a request: its links lead back there. */
+/** The service as seen from one request: its links have the host that the request names. */
 function reachedBy(service: Service, { headers: { host } }: ServiceRequest): Service {
   if (host === undefined) return service
   const url = () => `http://${host}`
@@ -67,7 +67,7 @@ function authenticate(service: Service, request: ServiceRequest): ServiceRespons
 
 function routeOf(service: Service, request: ServiceRequest): Route | undefined {
   const parts = request.path.slice(1).split('/')
-  // Servers resolve dots that are not encoded, which changes the path.
+  // Servers resolve unencoded dots, which would change the path.
   if (parts.some((part) => ['', '.', '..'].includes(part))) return undefined
   const [first = '', ...rest] = parts.map(decode)
   if (first === 'external-references') return referenceRoute(service, request, rest)

@@ -48,12 +48,12 @@ export function createLinks(options: ResolvedOptions, origin: () => string): Lin
   }
 }
 
-// Only what would change the meaning of the query is encoded.
+// Encodes only the characters that would change the meaning of the query.
 function raw(value: string): string {
   return value.replace(/[%&#]/g, encodeURIComponent)
 }
 
-/** Continuation tokens: a position as plain JSON. */
+/** Continuation tokens, which contain a position as JSON. */
 export interface Continuations {
   /** A token for a place in a list. */
   give(list: string, place: unknown): string
@@ -65,7 +65,8 @@ export interface Continuations {
   expire(status: 400 | 409 | 410): void
 }
 
-// Makes plus signs and slashes likely in the Base64 text: clients must neither decode it nor encode it twice.
+// With this prefix the Base64 text is likely to have plus signs and slashes, which shows whether a client decodes a
+// token or encodes it twice.
 const prefix = '~~~???'
 
 /** Starts without tokens. They contain their position, so none is stored. */

@@ -178,7 +178,7 @@ const filterFields: Readonly<Record<string, FilterField>> = {
   enabled: { category: 'single', type: 'boolean', read: (record) => fieldsOf(record)['isEnabled'] },
 }
 
-/** Whether a literal has the type that the field wants; a date is checked further elsewhere. */
+/** Whether a literal has the type of the field. A date is any string here; `checkCondition` checks it further. */
 function fits({ type }: FilterField, value: Literal): boolean {
   if (type === 'integer') return Number.isInteger(value)
   return typeof value === (type === 'boolean' ? 'boolean' : 'string')
@@ -214,8 +214,8 @@ interface Bounds {
 
 /**
  * Checks a filter against the rules: known fields only, the operators of each field's category,
- * literals of the right type, `or` on fields of category Multiple. Conditions on one Multiple field
- * that are joined by `and` add up. Anything else is a 400.
+ * literals of the right type, `or` only on fields of the category Multiple. If conditions on the same Multiple field are
+ * joined by `and`, the values of all of them are accepted. Throws 400 for anything else.
  */
 export function checkFilter(
   expression: Expression,
@@ -251,7 +251,7 @@ function checkOrs(expression: Expression): void {
   }
 }
 
-/** The test of everything but dates, which no `or` can join and `inBounds` tests. */
+/** The test of all conditions but those on dates, which cannot be joined by `or`; `inBounds` tests these. */
 function testOf(expression: Expression, personGroups: PersonGroups): Test {
   if (expression.type === 'or') {
     const tests = expression.parts.map((part) => testOf(part, personGroups))
@@ -269,7 +269,7 @@ function testOf(expression: Expression, personGroups: PersonGroups): Test {
   return (record) => tests.every((test) => test(record))
 }
 
-/** What `and` joins, also through parentheses. */
+/** The operands of `and`, including those inside of parentheses. */
 function terms(expression: Expression): Expression[] {
   return expression.type === 'and' ? expression.parts.flatMap(terms) : [expression]
 }
@@ -332,7 +332,7 @@ function inBounds(date: string | undefined, { start, end }: Bounds): boolean {
   )
 }
 
-/** How many circles there are; everybody is in one. */
+/** The number of circles; everybody is in one. */
 const circles = 4
 
 /** The people of `circle(n)`, and of `org-group(n)`: those whose current department is n. */

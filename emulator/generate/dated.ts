@@ -7,8 +7,8 @@ import { sometimes } from './words.ts'
 export const wholeDay = 456
 
 /**
- * The minutes between each clocking in and the next one out; a last one without its counterpart
- * does not count, nor do clockings of other kinds.
+ * The minutes between each clocking in and the next clocking out. A last one without its counterpart and clockings of
+ * other kinds do not count.
  */
 export function presence(clockings: readonly Fields[]): number {
   return minutesBetween(timesInAndOut(clockings))
@@ -171,7 +171,7 @@ function geolocation({ random }: Context): Fields {
   return { geolocation: { longitude: 4 + decimals(), latitude: 50 + decimals() } }
 }
 
-/** What a clocking can say besides in and out. */
+/** A kind of clocking other than in and out, with its properties. */
 export function otherKind(context: Context): Fields {
   const { random } = context
   const draw = random.int(1, 8)
@@ -234,7 +234,7 @@ export function totalsOf(
   }
 }
 
-// The totals of the clockings that are there, after the person's latest balance.
+// The totals of the day's clockings in the store, added to the person's latest balance.
 function totalsOfClockings(context: Context): Fields {
   const { store, date, person: id } = context
   const clockings = store

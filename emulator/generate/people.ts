@@ -11,7 +11,7 @@ import {
   womensNames,
 } from './words.ts'
 
-/** What each collection of histories says of people: its property, and the collection it links to. */
+/** The property of each collection of histories that refers to another collection, and that collection. */
 const categories: Readonly<Record<string, readonly [property: string, target: string]>> = {
   'department-histories': ['department', 'departments'],
   'employer-histories': ['employer', 'employers'],
@@ -22,8 +22,8 @@ const categories: Readonly<Record<string, readonly [property: string, target: st
 }
 
 /**
- * What a person was from the first day of employment on: periods that follow each other without a
- * gap, the last one open.
+ * The history of a person in one collection, from the first day of employment on: periods that follow each other without
+ * a gap, of which the last one is open.
  */
 export function historyOf(collection: string, context: Context, hired: string): Fields[] {
   const days = daysBetween(hired, context.date)
@@ -45,7 +45,7 @@ export function openPeriod(collection: string, context: Context, before: Fields 
   return { person: person(context), from: context.date, until: null, ...link }
 }
 
-/** Another link for a record of a history; where possible, none that the person has already. */
+/** Another link for a record of a history, if possible one that the person has not had yet. */
 export function relinked(
   collection: string,
   before: Fields,
@@ -72,7 +72,7 @@ export const histories: Readonly<Record<string, Make>> = Object.fromEntries(
   ]),
 )
 
-/** Nobody was hired longer ago. */
+/** The longest time that anybody has been in service, in days. */
 export const mostDaysInService = 6000
 
 function someone({ random, store, date }: Context): Fields {

@@ -18,7 +18,7 @@ const coded =
     ...sometimes(context.random, 0.8, { externalCode: codeOf(context, 'X') }),
   })
 
-// An entry that people see has a name for them, too: here the same.
+// Entries that employees see also have a friendly name, which is the same here.
 function seen(collection: string, context: Context): { name: Fields; friendlyName: Fields } {
   const name = newName({ collection, ...context })
   return { name, friendlyName: name }
@@ -74,7 +74,7 @@ function absenceDefinition(context: Context): Fields {
   }
 }
 
-// Names of absences that begin like this are in another group than Leave.
+// The groups of absences by how their names begin; all others are in the group Leave.
 const absenceGroups: Readonly<Record<string, string>> = {
   Illness: 'Medical',
   Training: 'Working elsewhere',

@@ -27,8 +27,8 @@ import { referenceData } from './reference-data.ts'
 type Add = (collection: string, fields: Fields) => void
 
 /**
- * One person's day: clockings in and out, and totals, paid presences and breaks that match
- * them. Returns the flextime balance after the day.
+ * Adds one person's day: clockings in and out, and the totals, paid presences and breaks that follow from them. Returns
+ * the flextime balance after the day.
  */
 function workday(context: Context, add: Add, balance: number): number {
   const { random, date } = context
@@ -64,14 +64,14 @@ const absentAllDay = {
 
 function clockingTimes({ random }: Context): number[] {
   const night = random.chance(0.03)
-  // Some nights begin on the day before the one that they count for, most end on the day after it.
+  // Some night shifts begin on the day before the one that they count for; most end on the day after it.
   const evening = random.chance(0.1) ? -random.int(5, 60) : random.int(1290, 1350)
   const start = night ? evening : random.int(420, 560)
   const end = start + random.int(430, 540)
   const lunch = start + random.int(200, 280)
   const times =
     night || random.chance(0.4) ? [start, end] : [start, lunch, lunch + random.int(20, 60), end]
-  // Now and then somebody forgets one.
+  // Sometimes somebody forgets a clocking.
   if (random.chance(0.02)) times.splice(random.int(0, times.length - 1), 1)
   return times
 }
@@ -113,7 +113,7 @@ function finish(context: Context, add: Add, present: number, due: number, balanc
 const daysAhead = 180
 
 /**
- * Fills an empty store with the tenant that the options describe; nothing when it has no people.
+ * Fills an empty store with the tenant that the options describe; a tenant without people has no records at all.
  */
 export function generateTenant(
   options: ResolvedOptions,
@@ -212,7 +212,7 @@ function generateReferences(store: Store, references: References, random: Random
 
 /**
  * Adds records of the collections that only a schema describes: one per person, or on some days of
- * each person. Their chances are their own, so that the rest of the tenant does not depend on them.
+ * each person. They have their own random numbers, so that the rest of the tenant does not depend on them.
  */
 function generateFromSchemas(options: ResolvedOptions, store: Store): void {
   for (const collection of Object.keys(schemaCollections)) {
@@ -227,12 +227,12 @@ function generateFromSchemas(options: ResolvedOptions, store: Store): void {
   }
 }
 
-/** What a tenant holds, and what a record takes: rounded up from what was measured. */
+/** Numbers of records in a tenant and bytes per record, rounded up from measurements. */
 const RECORDS = { perPerson: 50, perMonth: 165 }
 const BYTES = { asText: 330, held: 100 }
 
 /**
- * Throws a sentence when a tenant of so many people and months needs more memory than there is.
+ * Throws an error with a sentence if a tenant of this size needs more memory than there is.
  */
 export function checkTenantSize(
   { people, months }: Pick<ResolvedOptions, 'people' | 'months'>,
@@ -248,7 +248,7 @@ export function checkTenantSize(
   )
 }
 
-// What is free on macOS says little: the rest is given up when it is needed.
+// On macOS the free memory says little, because the system frees more when it is needed.
 function memoryThereIs(): number {
   return process.platform === 'darwin' ? totalmem() : process.availableMemory()
 }

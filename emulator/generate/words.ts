@@ -1,10 +1,10 @@
 import type { Fields, Store } from '../store/store.ts'
 import type { Random } from './random.ts'
 
-/** A text in English, Dutch, French and German; one alone is a proper name, the same everywhere. */
+/** A text in English, Dutch, French and German. A single text is a proper name, which is the same in all languages. */
 type Phrase = readonly [english: string, dutch?: string, french?: string, german?: string]
 
-/** What the entries of a collection of reference data are called, and what tells two of the same name apart. */
+/** The names of the entries of a collection, and the qualifiers that distinguish two entries with the same name. */
 interface NameParts {
   readonly names: readonly Phrase[]
   readonly qualifiers: readonly Phrase[]
@@ -44,7 +44,7 @@ const branches: readonly Phrase[] = [
   ['Vastgoed & Immo'],
 ]
 
-/** The names of every collection of reference data, in no order. */
+/** The names of every collection of reference data. */
 const nameParts: Readonly<Record<string, NameParts>> = {
   departments: {
     qualifiers: sites,
@@ -221,14 +221,14 @@ function capitalized([english, dutch, french, german]: Phrase): Phrase {
   return [upper(english), upper(dutch), upper(french), upper(german)]
 }
 
-/** Where a name is given, and which names are taken there. */
+/** The collection in which a name is given, and what is needed to find a name that is not taken. */
 interface NameScope {
   readonly collection: string
   readonly random: Random
   readonly store: Store
 }
 
-/** Between a name and what tells it from others: "R&D – Gent". */
+/** Separates a name from its qualifier: "R&D – Gent". */
 const separator = ' – '
 
 /** A name with translations that no other record of its collection has. */
@@ -251,7 +251,7 @@ function partsOf({ collection }: NameScope) {
   return parts
 }
 
-/** One of the candidates, or, when all are taken, one of them with as many qualifiers as it needs. */
+/** One of the candidates. If all are taken, one of them with as many qualifiers as are needed to make it unique. */
 function unused(scope: NameScope, candidates: readonly Phrase[]): Phrase {
   const { collection, store, random } = scope
   const taken = new Set(store.records(collection).map(({ text }) => JSON.parse(text).name?.default))
@@ -278,7 +278,7 @@ function joined(name: Phrase, qualifier: Phrase): Phrase {
   return [part(0), part(1), part(2), part(3)]
 }
 
-/** Dutch always, other languages now and then: the service leaves missing ones out. */
+/** Translations: always Dutch, sometimes other languages. The service leaves missing ones out. */
 function localized([english, dutch = english, french, german]: Phrase, random: Random): Fields {
   const translations: Fields = { nl: dutch }
   if (random.chance(0.7)) translations['fr'] = french ?? english

@@ -25,18 +25,18 @@ export type FaultKind = WireFaultKind | ListFault['kind'] | 'repeat'
 
 const listFaultKinds: readonly FaultKind[] = ['short', 'empty', 'stale']
 
-/** Failures in which the service has not seen the request when the client gives up. */
+/** Failures in which the service does not handle the request, unless `effectMs` says otherwise. */
 const unseenKinds: readonly FaultKind[] = ['reset', 'html', 'hang']
 
-/** Whether a request takes effect although its answer does not say so. */
+/** Whether the service executes a request although its answer does not say so. */
 interface Effect {
-  /** This many real milliseconds after the answer, or before it with 0; left out: never. */
+  /** How many real milliseconds after the answer the request is executed; 0: before the answer; left out: never. */
   readonly effectMs?: number | undefined
 }
 
 /**
- * How often a disturbance happens: after `skip` matching requests, `times` times; without `times`
- * until it is cleared.
+ * How often a disturbance happens: `times` times, after `skip` matching requests have passed; without `times`, until
+ * it is cleared.
  */
 export interface Occurrence {
   readonly times?: number
@@ -84,7 +84,7 @@ export function faultOf(kind: FaultKind, options: FaultOptions): Disturbance {
   return { type: 'list', fault: { kind, changes: options.changes ?? 1 } }
 }
 
-/** After how many real milliseconds a disturbed request has its effect, if it has one. */
+/** After how many real milliseconds a disturbed request is executed; undefined if it never is. */
 export function effectOf(disturbance: Disturbance | undefined): number | undefined {
   if (disturbance?.type === 'repeat') return 0
   if (disturbance?.type === 'response') return disturbance.effectMs
@@ -95,11 +95,11 @@ function isOfLists(kind: FaultKind): kind is ListFault['kind'] {
   return listFaultKinds.includes(kind)
 }
 
-/** The disturbances that wait for requests. */
+/** The disturbances that apply to later requests. */
 export interface Faults {
   /**
-   * Adds one. A text matches the path and what lies below it; with a question mark it must be how
-   * the decoded path and query begin. A pattern is tested against the decoded path and query.
+   * Adds a disturbance. A text matches the path and everything below it; a text with a question mark has to be the
+   * beginning of the decoded path and query. A pattern is tested against the decoded path and query.
    */
   add(path: string | RegExp, disturbance: Disturbance, occurrence: Occurrence): void
   /** The first disturbance that applies to this request; it counts as one of its times. */

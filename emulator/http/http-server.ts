@@ -170,7 +170,7 @@ function cutShort(
 ): void {
   const part = body.subarray(0, options.afterBytes ?? Math.floor(body.length / 2))
   const cut = kind === 'truncate' ? () => response.socket?.end() : () => breakOff(response)
-  // An immediate reset would discard bytes that are still being sent.
+  // A reset at once would discard bytes that are still being sent.
   response.write(part, () => setTimeout(cut, 20))
 }
 
@@ -180,7 +180,7 @@ function encode(body: Buffer, accepted: string | undefined): { body: Buffer; enc
   return { body: encoding === 'br' ? brotli(body) : gzipSync(body, { level: 1 }), encoding }
 }
 
-/** Node's default takes as much time for a page as everything else in a sync. */
+/** At a low quality, because Node's default would take as much time as everything else in a sync. */
 function brotli(body: Buffer): Buffer {
   return brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })
 }
@@ -216,7 +216,7 @@ export interface ServerParts {
 
 const largestBody = 1_048_576
 
-// If a request line is too long, the service answers 414, not the parser.
+// Large enough that the service itself, not Node's parser, answers 414 to a request line that is too long.
 const largestHead = 1_048_576
 
 /** Opens the service's socket on loopback and resolves when it listens. */

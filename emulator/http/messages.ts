@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * How a list is wrong although its answer looks right: with status 200, and with a link if it has one.
+ * How a list is wrong although its answer looks right, with status 200 and with its link.
  */
 export interface ListFault {
   readonly kind: /** The page lacks every second record, starting with the first. */
@@ -75,8 +75,8 @@ interface Refusal {
 }
 
 /**
- * A request that the service refuses: the status, a sentence, and for filters and business rules
- * the reasons. The message of the error has the reasons when there are some.
+ * The refusal of a request: the status, a sentence, and for filters and business rules the reasons, which are also part
+ * of the error's message.
  */
 export class ServiceError extends Error {
   readonly status: number
@@ -116,8 +116,8 @@ export function notAllowed(method: string, allowed: readonly string[]): ServiceE
 }
 
 /**
- * The parameters of a query, percent-decoded once. A plus sign stays a plus sign: tokens contain
- * it. The flag `delta` has the empty text as its value. Malformed escapes are a 400.
+ * The parameters of a query, percent-decoded once. A plus sign is not decoded, because tokens contain it. The flag
+ * `delta` has the empty text as its value. Throws 400 for malformed escapes.
  */
 export function parseQuery(query: string): Map<string, string> {
   const parameters = new Map<string, string>()

@@ -21,8 +21,8 @@ import {
 const kinds = ['number', 'boolean', 'string', 'object']
 
 /**
- * Another value for one property of a record of which only the schema is known: for a number if it
- * has one. Empty when it has no property that can change.
+ * Changes one property of a record of which only the schema is known, preferably a number. Returns the changed property,
+ * or an empty object if no property can be changed.
  */
 function smallChange(collection: string, record: Fields): Fields {
   const date = collections[collection]?.dateField ?? 'date'
@@ -49,7 +49,7 @@ function counted(text: string): string {
   return `${stem} ${Number(number) + 1}`
 }
 
-// The first of these that a record has is what a user would correct.
+// A user corrects the first of these properties that a record has.
 const minutes = [
   'timeOfDayInMinutes',
   'flextimeBalanceInMinutes',
@@ -59,7 +59,7 @@ const minutes = [
   'contractHoursInMinutes',
 ]
 
-/** Records may have null in its place, or what is no name. */
+/** Whether a property is a name: records may have null or another value in its place. */
 function isName(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'default' in value
 }
@@ -84,7 +84,7 @@ function plausibleChange(correction: Correction): Fields {
     const before = Number(record[corrected])
     const kept = collection === 'clockings' && corrected === minutes[0]
     const original = kept ? { originalTimeOfDayInMinutes: before } : {}
-    // Upwards in the morning, downwards in the evening: the time stays on its day.
+    // Later in the morning and earlier in the evening, so that the time stays on the same day.
     const step = random.int(1, 15) * (before > 700 ? -1 : 1)
     return { [corrected]: before + step, ...original }
   }

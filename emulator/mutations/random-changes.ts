@@ -18,8 +18,8 @@ function clockingsOfDay(
 }
 
 /**
- * A clocking in with its clocking out, or the other way round. A clocking of another kind is alone, as
- * is any on a day with a forgotten clocking.
+ * A clocking in with the clocking out that belongs to it, or the other way round. A clocking of another kind is
+ * returned alone, and so is every clocking of a day on which one was forgotten.
  */
 function clockingPair(clocking: StoredRecord, store: Store): readonly StoredRecord[] {
   const pairs = clockingsOfDay(clocking, store)
@@ -30,7 +30,7 @@ function clockingPair(clocking: StoredRecord, store: Store): readonly StoredReco
   return at === -1 || other === undefined ? [clocking] : [clocking, other]
 }
 
-/** The tenant to change, and what changes it. */
+/** A tenant, and the means to change it. */
 interface Tenant {
   readonly store: Store
   readonly random: Random
@@ -47,8 +47,8 @@ const recentDays = 20
 
 /**
  * Inserts a record of the collection and those that belong to it: an employee with a contract and a
- * department, a clocking with its counterpart. Returns how many; none when that would be more than
- * `left`.
+ * department, a clocking with its counterpart. Returns how many records were inserted; none are if there would be more
+ * than `left`.
  */
 function plausibleInsert(collection: string, left: number, tenant: Tenant): number {
   const { mutations } = tenant
@@ -76,7 +76,7 @@ function recentDay({ store, random }: Tenant): Day | undefined {
   return { person, date }
 }
 
-/** Somebody who is hired within the next weeks. */
+/** Hires somebody within the next weeks. */
 function hire(left: number, { date }: Day, { random, mutations }: Tenant): number {
   const parts = ['contracts', ...Object.keys(histories)]
   if (left < 1 + parts.length) return 0
@@ -86,7 +86,7 @@ function hire(left: number, { date }: Day, { random, mutations }: Tenant): numbe
   return 1 + parts.length
 }
 
-/** A new department, job, ... ends the one before. */
+/** Moves somebody to another department, job, ...; the period before ends. */
 function move(collection: string, day: Day, { store, random, mutations }: Tenant): number {
   const before = store
     .records(collection)
@@ -100,7 +100,7 @@ function move(collection: string, day: Day, { store, random, mutations }: Tenant
   return 1
 }
 
-/** One more day of work, the first that has no totals yet. */
+/** Adds a day of work: the first day of the person without totals. */
 function work(left: number, { person }: Day, { store, random, mutations }: Tenant): number {
   if (left < 3) return 0
   const latest = store.records('calculated-totals').about(person)
@@ -115,7 +115,7 @@ function work(left: number, { person }: Day, { store, random, mutations }: Tenan
   return 3
 }
 
-/** Somebody comes back for a while after a day of work, or adds a forgotten clocking out. */
+/** Lets somebody come back for a while after a day of work, or adds a forgotten clocking out. */
 function comeBack(left: number, day: Day, { store, random, mutations }: Tenant): number {
   const times = timesInAndOut(clockingsOfDay(day, store).map(fieldsOf))
   const first = (times.at(-1) ?? 540) + random.int(30, 60)
@@ -139,7 +139,7 @@ export interface WantedChanges {
   readonly seed?: number
 }
 
-/** What was done, by collection. */
+/** The numbers of changes, by collection. */
 export type ChangeCounts = Record<
   string,
   { inserts: number; updates: number; deletes: number; softDeletes: number }

@@ -90,7 +90,7 @@ interface Names {
 /** Starts without references. */
 function createCustomReferences(options: Pick<ResolvedOptions, 'referenceCase'>): CustomReferences {
   const all = new Map<string, Names>()
-  // Lists are requested page by page, and sorting many takes long.
+  // Sorted lists are kept, because they are requested page by page and sorting many references takes long.
   const lists = new Map<string, readonly CustomReference[]>()
 
   const key = (collection: string, name: string) => `${collection} ${name}`
@@ -231,7 +231,7 @@ export function createReferences(
   }
 }
 
-/** Parses each version of a record once, because references of the same few are requested often. */
+/** Parses each version of a record once, because the same few records are often referred to. */
 function createParsed(): (collection: string, record: StoredRecord) => Fields {
   const tables = new Map<string, Map<Id, { readonly version: string; readonly fields: Fields }>>()
   return (collection, record) => {

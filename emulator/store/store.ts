@@ -13,8 +13,8 @@ import {
 } from './versions.ts'
 
 /**
- * The present records of a collection, ascending by id. A record is created when it is read, so two reads of
- * one version are not the same object.
+ * The present records of a collection, ascending by id. Each read creates a new object, so two reads of the same version
+ * are not identical.
  */
 class Records implements Iterable<StoredRecord> {
   readonly #versions: Versions
@@ -255,7 +255,7 @@ function versionFrom(
   const person = collection === 'people' ? id : (fields['person'] as Fields | undefined)?.['id']
   const given = 'id' in fields || 'changeVersion' in fields ? without(fields) : fields
   const rest = withDecimals(textOf(given, keep))
-  // Joined as text because copying the properties costs more than all the rest of a large tenant.
+  // Joined as text, because copying the properties would take most of the time in which a large tenant is made.
   const head = `{"id":${JSON.stringify(id)},"changeVersion":"${versionOf(sequence)}"`
   return {
     id,
@@ -271,8 +271,7 @@ function without({ id: _id, changeVersion: _version, ...rest }: Fields): Fields 
 }
 
 /**
- * Gives coordinates in a record 21 decimals, like a service with decimal columns: more than a double can
- * keep.
+ * Gives coordinates in a record 21 decimals, like a service with decimal columns. A double cannot represent so many.
  */
 function withDecimals(text: string): string {
   if (!text.includes('"geolocation"')) return text
@@ -288,17 +287,17 @@ export function fieldsOf({ text }: StoredRecord): Fields {
 }
 
 /**
- * Records that keep every digit. A number that a double cannot keep is a property `{ "$digits":
- * "9007199254740993" }` among the fields, and these digits in the text.
+ * Records that keep every digit: a number that a double cannot represent is written as its digits in the text of a
+ * record, and as the object `{ "$digits": "9007199254740993" }` among its fields.
  */
 
-// Text with this beginning cannot be inside another text, where its quotes would be escaped.
+// This cannot occur inside of a string, where the quotes would be escaped.
 const marked = /\{"\$digits":"(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"\}/g
 
-// An escaped character, the start or end of a text, or a number outside of texts.
+// An escaped character, the start or end of a string, or a number.
 const tokens = /\\.|"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 
-// Numbers that a double may not keep, because parsing each number separately takes long.
+// Finds numbers that a double may not represent. Most records have none and are parsed at once, which is faster.
 const long = /\d[\d.]{15}|[:,[]-?[\d.]+[eE]/
 
 /** The text of fields; `keep` is the replacer of `JSON.stringify`. */

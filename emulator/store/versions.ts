@@ -1,13 +1,13 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 
-/** This many bytes are kept uncompressed; later ones are compressed to a tenth. */
+/** So many bytes are kept uncompressed; later ones are compressed to about a tenth of their size. */
 export const openBytes = 1024 ** 3
-/** This many decompressed blocks are kept for the next page. */
+/** So many decompressed blocks are kept, because the next page is probably in one of them. */
 const RECENT_BLOCKS = 64
 const COMMA = 0x2c
 const LINE_END = 0x0a
 
-/** Texts with a comma after each, and where each begins. */
+/** Texts, each followed by a comma, and the position where each begins. */
 export interface OpenBlock {
   readonly bytes: Buffer
   readonly starts: Uint32Array
@@ -28,7 +28,7 @@ export type Block = OpenBlock | PackedBlock
 /** Makes and reads the blocks of all collections. */
 export class Blocks {
   #room: number
-  /** The least recently read one first. */
+  /** Ordered by when they were read, the latest at the end. */
   readonly #recent = new Map<PackedBlock, OpenBlock>()
 
   constructor(room = openBytes) {
@@ -44,7 +44,7 @@ export class Blocks {
       return opened(lines, count)
     }
     const packed = deflateRawSync(lines, { level: constants.Z_BEST_SPEED })
-    // A copy, because the result is the beginning of a larger buffer.
+    // Copied, because the result is part of a larger buffer that would be kept in memory.
     return { packed: Buffer.from(packed), count, size: lines.length }
   }
 
@@ -60,7 +60,7 @@ export class Blocks {
 }
 
 function unpacked({ packed, count, size }: PackedBlock): OpenBlock {
-  // One byte more than needed, because a full buffer is followed by another one.
+  // One byte more than needed: if the buffer is exactly full, zlib allocates another one.
   const chunkSize = Math.max(constants.Z_MIN_CHUNK, size + 1)
   return opened(inflateRawSync(packed, { chunkSize }), count)
 }
@@ -92,7 +92,7 @@ export class Numbers {
     return this.#length
   }
 
-  /** The same numbers once more, to be changed by themselves. */
+  /** A copy that can be changed independently. */
   copy(): Numbers {
     const copy = new Numbers(this.#values.constructor as Uint32ArrayConstructor)
     copy.#values = this.#values.slice()
@@ -130,7 +130,7 @@ export class Numbers {
   }
 }
 
-/** A list of values of which few differ, such as dates: 4 bytes for each, and each value once. */
+/** A list with few different values, such as dates: each value is stored once, and 4 bytes for each element. */
 class RepeatedValues<T> {
   readonly #codes = new Numbers(Uint32Array)
   readonly #values: T[] = []
@@ -236,7 +236,7 @@ export class Texts {
 
 const comma = Buffer.from(',')
 
-/** Where a text ends: before the comma that the next one follows. */
+/** Where a text ends: before the comma in front of the next one. */
 function endOf(starts: Uint32Array, within: number): number {
   return (starts[within + 1] as number) - 1
 }
@@ -248,8 +248,8 @@ export interface NewVersion extends Omit<StoredRecord, 'version'> {
 }
 
 /**
- * Every version of every record of a collection, in the order in which they were made: also the
- * replaced and deleted ones, which the history refers to.
+ * Every version of every record of a collection, in the order in which they were made. Versions that were replaced or
+ * deleted are included, because the history refers to them.
  */
 export class Versions {
   readonly #ids = new Numbers(Float64Array)
@@ -317,7 +317,7 @@ export class Versions {
   }
 }
 
-/** A record whose properties are looked up when they are needed. */
+/** A record that looks up its properties when they are read. */
 class Version implements StoredRecord {
   readonly #versions: Versions
   readonly #index: number

@@ -6,7 +6,7 @@ import { startEmulator } from '../emulator.ts'
 import { listenOn, originOf } from '../http/http-server.ts'
 import type { EmulatorOptions } from '../options.ts'
 import { connect } from '../test-client.ts'
-import { sign } from './post-event.ts'
+import { sign } from './delivery.ts'
 
 /** Answers a delivery; without an answer it hangs. */
 type ReceiverAnswer = (response: ServerResponse) => void

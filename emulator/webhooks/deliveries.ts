@@ -2,26 +2,33 @@ import type { Clock } from '../clock.ts'
 import type { ResolvedOptions, WebhookOptions } from '../options.ts'
 import type { ReferencePair, References } from '../references/references.ts'
 import type { Change, Store, StoredRecord } from '../store/store.ts'
-import type { Delivery, DeliveryFault, DeliveryFaults, DeliveryStatus } from './delivery.ts'
-import { addressOf, createEventSender, sign } from './post-event.ts'
+import {
+  addressOf,
+  createEventSender,
+  type Delivery,
+  type DeliveryFault,
+  type DeliveryFaults,
+  type DeliveryStatus,
+  sign,
+} from './delivery.ts'
 import { createScheduler, type Scheduler } from './scheduler.ts'
 import type { Webhook, Webhooks } from './webhooks.ts'
 
-/** Holds deliveries back while others come first. */
+/** Decides which deliveries are scheduled now and which are held back until others have ended. */
 interface DeliveryOrder {
   /** Schedules a delivery, or holds it until the earlier ones of its webhook have ended. */
   admit(delivery: Delivery, due?: number): void
-  /** Holds a delivery until there are as many as the fault reverses. */
+  /** Holds a delivery back until there are as many as the fault reverses. */
   turn(delivery: Delivery, fault: DeliveryFault): void
-  /** Schedules the held deliveries of `reorder` in their present order. */
+  /** Schedules the deliveries that `reorder` holds back, in the order in which they were raised. */
   release(): void
-  /** For when an attempt has ended, whatever its result. */
+  /** Has to be called after each attempt, whatever its result. */
   attempted(delivery: Delivery): void
-  /** For when nothing will be attempted any more. */
+  /** Has to be called when a delivery will not be attempted again. */
   ended(delivery: Delivery): void
 }
 
-/** One webhook whose deliveries come one after the other. */
+/** The deliveries of one webhook, which are made one after the other. */
 interface Queue {
   first: Delivery
   readonly behind: Delivery[]
@@ -31,7 +38,7 @@ interface Queue {
 interface DeliveryOrderParts {
   /** Whether newer events wait for older ones of their webhook. */
   isHeld(): boolean
-  /** Lets a delivery be attempted at its time; left out: now. */
+  /** Schedules the attempt of a delivery for a time, by default now. */
   schedule(delivery: Delivery, due?: number): void
 }
 
@@ -95,7 +102,7 @@ interface EventContext {
 
 /**
  * The JSON text of a change for a webhook, with the external references that it wants; undefined for a
- * deletion without an event. The digits of the record are those of the store.
+ * deletion without an event. Numbers keep all the digits that they have in the store.
  */
 function eventBody(change: Change, context: EventContext): string | undefined {
   const { options } = context
@@ -124,14 +131,14 @@ function envelope(changeType: 'InsertOrUpdate' | 'Delete', data: string): string
   return `{"changeType":"${changeType}","data":${data}}`
 }
 
-// The text is edited, not parsed: its numbers can have more digits than a double can keep.
+// Edits the text, because parsing it would lose digits of numbers that a double cannot represent.
 function withStatus(text: string, status: string): string {
   const has = Object.hasOwn(JSON.parse(text), 'status')
   if (!has) return `${text.slice(0, -1)},"status":"${status}"}`
   return text.replace(/"status":"[^"]*"(?=[,}])/, `"status":"${status}"`)
 }
 
-/** What deliveries are made of. */
+/** The parts of the service that deliveries need. */
 export interface DeliveryParts {
   readonly options: ResolvedOptions
   readonly clock: Clock
@@ -193,7 +200,7 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
   }
   const purge = () => {
     const takeEnded = () => scheduler.removeAll(({ webhook }) => !webhooks.isLive(webhook))
-    // When one ends, others may follow, which may have ended too.
+    // When a delivery ends, held ones are scheduled, whose webhooks may have ended, too.
     for (let ended = takeEnded(); ended.length > 0; ended = takeEnded()) {
       for (const delivery of ended) end(delivery, 'purged')
     }

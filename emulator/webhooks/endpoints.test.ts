@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator.ts'
 import type { EmulatorOptions } from '../options.ts'
 import { connect, type TestClient } from '../test-client.ts'
-import { addressOf, destinationFault, sign } from './post-event.ts'
+import { addressOf, destinationFault, sign } from './delivery.ts'
 
 let emulator: Emulator
 let client: TestClient

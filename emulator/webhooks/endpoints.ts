@@ -6,7 +6,7 @@ import type { Route, Service } from '../endpoints/service.ts'
 import { checkFilter, everything, parseFilter } from '../filter/check.ts'
 import { json, ServiceError, type ServiceRequest, type ServiceResponse } from '../http/messages.ts'
 import { parsePairs } from '../references/references.ts'
-import { destinationFault } from './post-event.ts'
+import { destinationFault } from './delivery.ts'
 import {
   fieldsOfWebhook,
   type NewWebhook,

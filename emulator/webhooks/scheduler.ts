@@ -8,7 +8,7 @@ interface DueQueue {
   next(): number | undefined
   /** Removes and returns the first one if it is due at this time. */
   take(time: number): Delivery | undefined
-  /** Whether one with a number up to `last` is due at this time. */
+  /** Whether a delivery with a number up to `last` is due at this time. */
   hasDue(time: number, last: number): boolean
   /** Removes and returns all that match. */
   removeAll(matches: (delivery: Delivery) => boolean): Delivery[]
@@ -65,25 +65,25 @@ function placeOf(queue: readonly Delivery[], delivery: Delivery): number {
 
 /** Attempts deliveries when they are due on the virtual clock, several at once. */
 export interface Scheduler extends Pick<DueQueue, 'add' | 'removeAll'> {
-  /** Starts what is due; for when the clock was moved. */
+  /** Starts the deliveries that are due; has to be called when the clock was moved. */
   wake(): void
   /**
-   * Lets virtual time pass, and stops at each moment at which a delivery is due until its attempt has
-   * ended. Attempts that become due are made one by one, in the order of their due times.
+   * Lets virtual time pass. At each moment at which a delivery is due, the clock stops until the attempt has ended.
+   * Attempts are made one by one, in the order of their due times.
    */
   elapse(by: Span): Promise<void>
-  /** Ends all timers: nothing is started any more. */
+  /** Ends all timers; nothing is started afterwards. */
   close(): void
 }
 
 const longestTimer = 1_000_000_000
 
-/** What a scheduler is made of. */
+/** What a scheduler needs. */
 export interface SchedulerParts {
   readonly clock: Clock
   /** How many deliveries are attempted at once. */
   limit(): number
-  /** The number of the newest delivery, whether it was added or not. */
+  /** The number of the newest delivery, even if it has not been added to the queue. */
   newest(): number
   attempt(delivery: Delivery): Promise<void>
 }
@@ -118,7 +118,7 @@ export function createScheduler({ clock, limit, newest, attempt }: SchedulerPart
     if (isClosed || next === undefined || active.size >= most) return
     timer = setTimeout(startDue, Math.min(next - time(), longestTimer)).unref()
   }
-  // Later, so that a change of the tenant never waits for its deliveries.
+  // Delayed, so that a change of the tenant never waits for its deliveries.
   const wake = () => {
     if (isWoken) return
     isWoken = true
@@ -127,7 +127,7 @@ export function createScheduler({ clock, limit, newest, attempt }: SchedulerPart
       startDue()
     })
   }
-  /** Resolves when all that is due now was attempted; newer deliveries are not waited for. */
+  /** Resolves when everything that is due now was attempted; does not wait for newer deliveries. */
   const settle = async () => {
     const last = newest()
     const isUnderWay = () => [...active.values()].some((number) => number <= last)

@@ -64,7 +64,7 @@ export function createWebhooks(options: ResolvedOptions, clock: Clock): Webhooks
       const entry: Entry = {
         ...wanted,
         id: randomUUID(),
-        // It looks like Base64, so that a receiver that decodes it notices the mistake.
+        // Looks like Base64, so that the signatures do not match if a receiver wrongly decodes the key.
         key: randomBytes(32).toString('base64'),
         createdAt: time(),
         validUntil: time() + options.webhookDays * dayInMs,
