@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLineWriter, OutputClosedError } from './line-writer.ts'
-import { onSignals, type SignalledProcess } from './program.ts'
+import { onSignals, runProgram, type SignalledProcess } from './program.ts'
 
 describe('the end of a program', () => {
   beforeEach(() => {
@@ -33,15 +33,18 @@ describe('the end of a program', () => {
   }
 
   describe('a signal', () => {
-    it('stops the work, and ends the process with the signal after the last lines', () => {
-      const { self, ends, stops, signals } = processOf(77)
-      self.emit('SIGINT', 'SIGINT')
-      expect([stops, ends]).toEqual([['SIGINT'], []])
-      signals.finish()
-      expect(ends).toEqual(['kill 77 SIGINT'])
-      vi.runAllTimers()
-      expect(ends).toHaveLength(1)
-    })
+    it.each(['SIGTERM', 'SIGINT', 'SIGHUP'])(
+      '%s stops the work, and ends the process with the signal after the last lines',
+      (signal) => {
+        const { self, ends, stops, signals } = processOf(77)
+        self.emit(signal, signal)
+        expect([stops, ends]).toEqual([[signal], []])
+        signals.finish()
+        expect(ends).toEqual([`kill 77 ${signal}`])
+        vi.runAllTimers()
+        expect(ends).toHaveLength(1)
+      },
+    )
 
     it('ends the process within two seconds even if the last lines cannot be written', () => {
       const { self, ends } = processOf(77)
@@ -60,6 +63,7 @@ describe('the end of a program', () => {
     it.each([
       ['SIGTERM', 143],
       ['SIGINT', 130],
+      ['SIGHUP', 129],
     ])('%s ends the first process of a container by the exit code %i', (signal, code) => {
       const { self, ends, signals } = processOf(1)
       self.emit(signal, signal)
@@ -89,6 +93,16 @@ describe('the end of a program', () => {
       expect([ends, self.eventNames()]).toEqual([[], []])
     })
   })
+})
+
+it('goes on, and ends with its exit code, if its log cannot be written', async () => {
+  const stderr = new Writable({ write: (_chunk, _encoding, done) => done(new Error('EIO')) })
+  const work = async () => {
+    stderr.write('a line')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    return 4
+  }
+  expect(await runProgram({ stdout: new PassThrough(), stderr }, work, () => {})).toBe(4)
 })
 
 const built = join(

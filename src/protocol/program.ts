@@ -6,7 +6,8 @@ import { createLineWriter, type LineWriter, OutputClosedError } from './line-wri
 
 /** How long queued lines may take to be written after a signal. */
 const MAX_FLUSH_MS = 1500
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+/** SIGHUP comes when a terminal is closed or a connection is lost. Node does not let a parent have it ignored. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 type Signal = (typeof SIGNALS)[number]
 
 /** Lets a command decide how signals end it. */
@@ -24,7 +25,7 @@ export interface Signals {
 export type SignalledProcess = Pick<NodeJS.Process, 'on' | 'off' | 'kill' | 'exit' | 'pid'>
 
 /**
- * Calls `stop` at the first SIGTERM or SIGINT. The process then ends with this signal, as shells and PyAirbyte
+ * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP. The process then ends with this signal, as shells and PyAirbyte
  * expect: when `finish` is called after the last lines; after 1.5 seconds even if lines cannot be written, because
  * `meltano config test` stops reading and waits for the end; and at once at a second signal. This loses no state:
  * only a STATE that was read counts.
@@ -91,7 +92,7 @@ export function withProcessDefaults({
 /** What a command of either protocol gets. */
 export interface Program {
   readonly writer: LineWriter
-  /** Aborted with an `InterruptedError` on SIGTERM, on SIGINT, or when the reader of stdout is gone. */
+  /** Aborted with an `InterruptedError` on SIGTERM, SIGINT or SIGHUP, or when the reader of stdout is gone. */
   readonly signal: AbortSignal
   /** For servers: see `Signals.allow`. */
   readonly allowToEnd: (ms: number) => void
@@ -112,6 +113,8 @@ export async function runProgram(
   whenUnwritten = NEXT_FROM_STATE,
 ): Promise<number> {
   const stop = new AbortController()
+  // More than one program may run in a process, as in tests.
+  if (!stderr.listeners('error').includes(loseLines)) stderr.on('error', loseLines)
   const writer = createLineWriter(stdout, { onGone: () => stop.abort(new InterruptedError()) })
   const signals = onSignals((signal) => stop.abort(new InterruptedError(signal)))
   const program: Program = { writer, signal: stop.signal, allowToEnd: signals.allow }
@@ -132,6 +135,12 @@ export async function runProgram(
   signals.finish()
   return exitCode
 }
+
+/**
+ * A log whose reader is gone, or whose disk is full, loses lines. The work goes on: the exit code tells how it ended. Without
+ * a listener, the process would end at once, in the middle of a commit.
+ */
+function loseLines(): void {}
 
 function unwritten(error: NodeJS.ErrnoException): string {
   const reason = error.code === 'ENOSPC' ? 'no space is left on the disk' : error.message
