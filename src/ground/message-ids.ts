@@ -46,6 +46,7 @@ export const SYNC_FAILURES = {
     'made-by-a-newer-duckdb',
     'published-onto-itself',
     'copy-not-written',
+    'not-a-copy',
     'no-stream-named',
     'warehouse-not-opened',
     'name-taken',

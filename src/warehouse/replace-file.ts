@@ -114,8 +114,11 @@ const MODE = 0o400
 /** The names of the files that DuckDB and a sync create beside a warehouse. */
 const BESIDE = ['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.sync']
 
-/** Throws a config error if the file cannot be copied to this path. */
-export function assertPublishable(file: string, copy: string): void {
+/**
+ * Throws a config error if the file cannot be copied to this path. What is there may only be an empty file, or an
+ * earlier copy for the same owner. Both paths are without symbolic links.
+ */
+export async function assertPublishable(file: string, copy: string, owner: Owner): Promise<void> {
   if (resolve(file) === resolve(copy))
     throw new ConnectorError(
       'config',
@@ -134,6 +137,32 @@ export function assertPublishable(file: string, copy: string): void {
     if (existsSync(copy) && statSync(copy).isDirectory()) throw new Error('it is a folder')
   } catch (error) {
     throw unpublished(copy, error)
+  }
+  if (!existsSync(copy) || statSync(copy).size === 0 || (await isCopyFor(owner, copy))) return
+  throw new ConnectorError(
+    'config',
+    'not-a-copy',
+    `The file given by --publish is not a copy of this warehouse, so it is not replaced: ${copy}. Name another file, or remove this one.`,
+  )
+}
+
+async function isCopyFor(owner: Owner, copy: string): Promise<boolean> {
+  try {
+    accessSync(copy, constants.R_OK)
+  } catch {
+    // A copy may have been given to another user.
+    return true
+  }
+  try {
+    return await lookInto(
+      copy,
+      (open) => open(),
+      (connection) => isOwned(connection, copy, owner),
+    )
+  } catch (error) {
+    // Whoever has a copy open continues with it when it is replaced.
+    const isInUse = error instanceof ConnectorError && error.failure === 'transient'
+    return isInUse || error instanceof RedactedOtherwise
   }
 }
 

@@ -1,11 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { DELETE, SKIP, SOFT_DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
-import { assertPublishable, publish } from './replace-file.ts'
 import { unwritable } from './stream-rows.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
 
@@ -315,40 +314,5 @@ describe('a sync', () => {
     await expect(syncLists(file(), scripts, { streams: ['jops'] })).rejects.toThrow(
       'jops: There is no stream of this name; did you mean jobs?',
     )
-  })
-})
-
-describe('published', () => {
-  let folder: string
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'publish-'))
-    writeFileSync(at('w.duckdb'), 'rows')
-  })
-  afterEach(() => rmSync(folder, { recursive: true }))
-
-  const at = (name: string) => join(folder, name)
-
-  describe('a copy of a warehouse', () => {
-    it('replaces a partial copy of an earlier sync, but not the file that a link leads to', () => {
-      writeFileSync(at('other'), 'of somebody else')
-      symlinkSync(at('other'), at('copy.duckdb.new'))
-      publish(at('w.duckdb'), at('copy.duckdb'))
-      expect(readFileSync(at('copy.duckdb'), 'utf8')).toBe('rows')
-      expect(readFileSync(at('other'), 'utf8')).toBe('of somebody else')
-      expect(readdirSync(folder).sort()).toEqual(['copy.duckdb', 'other', 'w.duckdb'])
-    })
-
-    it.each(['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.sync'])(
-      'has no name that a sync gives what it makes beside the warehouse: %s',
-      (ending) => {
-        expect(() => assertPublishable(at('w.duckdb'), at(`w.duckdb${ending}`))).toThrow(
-          'has the name of a file that a sync makes beside the warehouse',
-        )
-      },
-    )
-
-    it('may be beside it under any other name', () => {
-      expect(() => assertPublishable(at('w.duckdb'), at('w.duckdb.copy'))).not.toThrow()
-    })
   })
 })

@@ -66,10 +66,11 @@ export interface WarehouseSync {
 export async function syncWarehouse<Config>(
   given: WarehouseSyncSettings<Config>,
 ): Promise<WarehouseSync> {
-  const settings = { ...given, path: resolvedFile(given.path) }
+  const publish = given.publish && resolvedFile(given.publish)
+  const settings = { ...given, path: resolvedFile(given.path), publish }
   if (settings.rewrites !== true) return syncFile(settings)
-  const { path, owner, waitMs = 0, publish, tools } = settings
-  if (publish !== undefined) assertPublishable(path, publish)
+  const { path, owner, waitMs = 0, tools } = settings
+  if (publish !== undefined) await assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
   const replacement = await prepareReplacement(path, owner, patience, keptBy(settings))
   const done = await syncFile({ ...settings, path: replacement.path })
@@ -111,7 +112,7 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
   } = settings
   const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
   const folder = `${path}.sync`
-  if (publish !== undefined) assertPublishable(path, publish)
+  if (publish !== undefined) await assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
   const { log } = tools
   const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience, log })

@@ -1,0 +1,95 @@
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import type { Owner } from './owner.ts'
+import { publish } from './replace-file.ts'
+import { sending, streamOf, syncLists } from './testing/list-source.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'publish-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const at = (name: string) => join(folder, name)
+const ACME: Owner = { tenant: 'acme', environment: 'custom', redaction: '' }
+const jobs = new Map([[streamOf('jobs', {}), sending('{"id":1}')]])
+const sync = (copy: string, owner = ACME, warehouse = at('w.duckdb')) =>
+  syncLists(warehouse, jobs, { publish: copy, owner })
+
+describe('a copy of a warehouse', () => {
+  it('replaces a partial copy of an earlier sync, but not the file that a link leads to', () => {
+    writeFileSync(at('w.duckdb'), 'rows')
+    writeFileSync(at('other'), 'of somebody else')
+    symlinkSync(at('other'), at('copy.duckdb.new'))
+    publish(at('w.duckdb'), at('copy.duckdb'))
+    expect(readFileSync(at('copy.duckdb'), 'utf8')).toBe('rows')
+    expect(readFileSync(at('other'), 'utf8')).toBe('of somebody else')
+    expect(readdirSync(folder).sort()).toEqual(['copy.duckdb', 'other', 'w.duckdb'])
+  })
+
+  it.each(['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.sync'])(
+    'has no name that a sync gives what it makes beside the warehouse: %s',
+    async (ending) => {
+      await expect(sync(at(`w.duckdb${ending}`))).rejects.toThrow(
+        'has the name of a file that a sync makes beside the warehouse',
+      )
+    },
+  )
+
+  it('may be beside it under any other name', async () => {
+    await sync(at('w.duckdb.copy'))
+    expect(await ask(at('w.duckdb.copy'), 'SELECT id FROM jobs')).toEqual([{ id: '1' }])
+  })
+
+  it('is not the warehouse itself, behind a symbolic link', async () => {
+    symlinkSync(at('w.duckdb'), at('link.duckdb'))
+    await sync(at('copy.duckdb'))
+    for (const warehouse of ['w.duckdb', 'link.duckdb'])
+      await expect(sync(at('link.duckdb'), ACME, at(warehouse))).rejects.toMatchObject({
+        id: 'published-onto-itself',
+      })
+    expect(lstatSync(at('link.duckdb')).isSymbolicLink()).toBe(true)
+  })
+
+  it('takes the place of the file that a symbolic link leads to', async () => {
+    symlinkSync(at('real.duckdb'), at('link.duckdb'))
+    writeFileSync(at('real.duckdb'), '')
+    await sync(at('link.duckdb'))
+    expect(lstatSync(at('link.duckdb')).isSymbolicLink()).toBe(true)
+    expect(await ask(at('real.duckdb'), 'SELECT id FROM jobs')).toEqual([{ id: '1' }])
+  })
+
+  it.each([
+    'a file that is no database',
+    'a database of somebody else',
+    'the warehouse of another tenant',
+  ])('does not replace %s', async (what) => {
+    const other = at('other.duckdb')
+    if (what === 'a file that is no database') writeFileSync(other, 'my notes')
+    else if (what === 'a database of somebody else')
+      await withDuckDb(other, (connection) => connection.run('CREATE TABLE mine AS SELECT 1'))
+    else await syncLists(other, jobs, { owner: { ...ACME, tenant: 'other' } })
+    const before = readFileSync(other)
+    await expect(sync(other)).rejects.toMatchObject({ id: 'not-a-copy', failure: 'config' })
+    expect(readFileSync(other).equals(before)).toBe(true)
+  })
+
+  it('replaces one that was made under other settings of personal data', async () => {
+    await sync(at('copy.duckdb'))
+    await sync(at('copy.duckdb'), { ...ACME, redaction: 'stricter' }, at('stricter.duckdb'))
+    expect(await ask(at('copy.duckdb'), 'SELECT redaction FROM _protime.owner')).toEqual([
+      { redaction: 'stricter' },
+    ])
+  })
+})
