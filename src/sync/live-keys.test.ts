@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
-import { createIdBudget } from './id-budget.ts'
-import { charactersOf, createLiveKeys, type LiveKeys } from './live-keys.ts'
+import { createLiveKeys, type LiveKeys } from './live-keys.ts'
+import { charactersOf, createIdBudget } from './stored-keys.ts'
 import { scattered } from './testing/scattered.ts'
 
 interface Item {

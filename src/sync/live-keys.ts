@@ -1,34 +1,23 @@
 import { DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
-import type { IdBudget } from './id-budget.ts'
-import { createIdSet, type IdSet, type Key, keyAt } from './id-set.ts'
+import { createIdSet, type Key, keyAt } from './id-set.ts'
+import {
+  allKeys,
+  charactersOf,
+  emptySets,
+  encodeAtBeginning,
+  encodeSets,
+  type IdBudget,
+  type KeySets,
+  readSets,
+  type StoredKeys,
+  union,
+} from './stored-keys.ts'
 
 /** Where the date of a row is: in the delta's window or a list, or in the days before the window. */
 export type Place = 'window' | 'backfill'
 
 /** Returns the place of the row at an index of a batch. */
 export type PlaceOf = (index: number) => Place
-
-/** The keys as a state stores them; the sets are encoded. */
-export interface StoredKeys {
-  /** The highest changeVersion so far. Nothing depends on it; it is for operators. */
-  readonly highestVersion: string | null
-  readonly isTracked: boolean
-  /**
-   * Set if the sets are those of a read that has found nothing yet, because what it found does not fit into the
-   * state.
-   */
-  readonly isAtBeginning?: true
-  readonly window: string | null
-  readonly backfill: string | null
-  readonly pending: readonly StoredDeletes[]
-}
-
-/** Keys that are deleted at the end of the sync unless they are found before. */
-export interface StoredDeletes {
-  readonly keys: string
-  /** True for keys that a complete read has not found; false for keys of a page that was not completed. */
-  readonly isUnseen: boolean
-}
 
 /**
  * The keys of the rows that the warehouse has of one stream. They are used to find deleted rows: a complete read
@@ -120,27 +109,13 @@ export function createLiveKeys(
   stored: StoredKeys | undefined,
   { stream, ids, mostIds }: LiveKeysSettings,
 ): LiveKeys {
-  // Four sets are in the state. A key is in one of the first two at most; the other two wait to be deleted.
-  /** Rows that the delta's window has, or the list of a stream without a delta. */
-  let window = createIdSet(stored?.window, mostIds)
-  /** Rows that the lists of the days before the window have. */
-  let backfill = createIdSet(stored?.backfill, mostIds)
-  /** Keys that the current complete read has not found so far. */
-  let unseen = pendingOf(true)
-  /** Keys of a page that was interrupted, so that it is unclear whether their rows exist. */
-  let doubted = pendingOf(false)
-  let highest = stored?.highestVersion ?? null
+  let sets = readSets(stored, mostIds)
+  let highestVersion = stored?.highestVersion ?? null
   let isTracked = stored?.isTracked ?? true
   let isBackfillInDoubt = false
-  // Three sets are only of this process.
-  /** Keys of the current page that have already been written, while the rest of the page is still to come. */
-  let ofThisPage = createIdSet()
-  /** Rows whose deletion was reported to this process. */
-  let reportedDeleted = createIdSet()
-  /** Rows that the audit has not found so far. */
-  let unaudited = createIdSet()
   /** No key that was sent is higher than this one. */
-  let highestSent = window.size === 0 ? -1 : Number.POSITIVE_INFINITY
+  let highestSent = sets.window.size === 0 ? -1 : Number.POSITIVE_INFINITY
+  const has = (key: Key) => isKnown(key, sets) && lives(key, sets)
   return {
     get isTracked() {
       return isTracked
@@ -148,227 +123,188 @@ export function createLiveKeys(
     get isBackfillInDoubt() {
       return isBackfillInDoubt
     },
-    observe,
-    skipFound(batch) {
-      for (let i = 0; i < batch.count; i++) {
-        const key = keyAt(batch, i)
-        const wasFound = (window.has(key) || backfill.has(key)) && !unaudited.has(key)
-        if (wasFound || reportedDeleted.has(key)) batch.ops[i] = SKIP
-      }
-    },
-    skipSent,
-    forgetSent() {
-      forgetAllBut(createIdSet())
-      highestSent = -1
-      isTracked = true
-    },
-    *living() {
-      const doAll = reportedDeleted.size === 0 && doubted.size === 0
-      for (const set of [window, backfill])
-        for (const keys of set.chunks()) yield doAll ? keys : keys.filter(lives)
-    },
-    has,
-    mayHave: (key) => !isTracked || has(key),
     get highestVersion() {
-      return highest
+      return highestVersion
     },
-    beginAudit() {
-      unaudited = union([window, backfill])
-    },
-    markFound(batch) {
-      if (isPlain(batch)) unaudited.deleteIntegers(batch.keys)
-      else for (let i = 0; i < batch.count; i++) unaudited.delete(keyAt(batch, i))
-    },
-    notFound: () => [...unaudited.keys()],
-    markGone(keys) {
-      for (const key of keys) {
-        for (const set of [window, backfill, unaudited]) set.delete(key)
-        unseen.add(key)
-      }
-    },
-    someFound() {
-      for (const set of [window, backfill])
-        for (const key of set.keys()) if (typeof key === 'number' && !unaudited.has(key)) return key
-      return undefined
-    },
-    get goneCount() {
-      if (!isTracked) return 0
-      return unseen.size + (isBackfillInDoubt ? 0 : doubted.size)
+    observe(batch, place, mayRepeat = false) {
+      highestVersion = later(highestVersion, batch.highestVersion ?? null)
+      if (!isTracked) return
+      if (mayRepeat) for (let i = 0; i < batch.count; i++) sets.ofThisPage.add(keyAt(batch, i))
+      if (!(place instanceof Function) && isPlain(batch)) observePlain(batch.keys, place, sets)
+      else if (observeEach(batch, place, sets)) isBackfillInDoubt = true
     },
     pageInterrupted() {
-      doubted.addAll(ofThisPage)
-      ofThisPage = createIdSet()
+      sets.doubted.addAll(sets.ofThisPage)
+      sets.ofThisPage = createIdSet()
     },
     pageEnded() {
-      if (ofThisPage.size > 0) ofThisPage = createIdSet()
+      if (sets.ofThisPage.size > 0) sets.ofThisPage = createIdSet()
     },
     beginReading() {
-      unseen = union([window, backfill, unseen, doubted, ofThisPage])
-      forgetAllBut(unseen)
+      sets = emptySets(allKeys(sets))
       isBackfillInDoubt = false
       // After an overflow it is unknown which rows the warehouse has; a new read may fit again.
       isTracked = true
     },
     beginBackfill() {
       isBackfillInDoubt = false
-      unseen.addAll(backfill)
-      backfill = createIdSet()
+      sets.unseen.addAll(sets.backfill)
+      sets.backfill = createIdSet()
     },
     keepUnseen(place, isThere = () => true) {
-      const here = place === 'window' ? window : backfill
       const rest = createIdSet()
-      for (const key of unseen.keys()) (isThere(key) ? here : rest).add(key)
-      const kept = unseen.size - rest.size
-      unseen = rest
+      for (const key of sets.unseen.keys()) (isThere(key) ? sets[place] : rest).add(key)
+      const kept = sets.unseen.size - rest.size
+      sets.unseen = rest
       return kept
+    },
+    skipFound(batch) {
+      const { reportedDeleted, unaudited } = sets
+      for (let i = 0; i < batch.count; i++) {
+        const key = keyAt(batch, i)
+        const wasFound = isKnown(key, sets) && !unaudited.has(key)
+        if (wasFound || reportedDeleted.has(key)) batch.ops[i] = SKIP
+      }
+    },
+    skipSent(batch) {
+      highestVersion = later(highestVersion, batch.highestVersion ?? null)
+      if (isTracked) highestSent = skipRepeats(batch, highestSent, sets)
+    },
+    forgetSent() {
+      sets = emptySets()
+      highestSent = -1
+      isTracked = true
+    },
+    *living() {
+      const { window, backfill, reportedDeleted, doubted } = sets
+      const doAll = reportedDeleted.size === 0 && doubted.size === 0
+      for (const set of [window, backfill])
+        for (const keys of set.chunks()) yield doAll ? keys : keys.filter((key) => lives(key, sets))
+    },
+    has,
+    mayHave: (key) => !isTracked || has(key),
+    beginAudit() {
+      sets.unaudited = union([sets.window, sets.backfill])
+    },
+    markFound(batch) {
+      if (isPlain(batch)) sets.unaudited.deleteIntegers(batch.keys)
+      else for (let i = 0; i < batch.count; i++) sets.unaudited.delete(keyAt(batch, i))
+    },
+    notFound: () => [...sets.unaudited.keys()],
+    markGone(keys) {
+      const { window, backfill, unaudited, unseen } = sets
+      for (const key of keys) {
+        for (const set of [window, backfill, unaudited]) set.delete(key)
+        unseen.add(key)
+      }
+    },
+    someFound() {
+      for (const set of [sets.window, sets.backfill])
+        for (const key of set.keys())
+          if (typeof key === 'number' && !sets.unaudited.has(key)) return key
+      return undefined
     },
     *gone() {
       if (!isTracked) return
-      yield* unseen.keys()
-      if (!isBackfillInDoubt) yield* doubted.keys()
+      yield* sets.unseen.keys()
+      if (!isBackfillInDoubt) yield* sets.doubted.keys()
+    },
+    get goneCount() {
+      if (!isTracked) return 0
+      return sets.unseen.size + (isBackfillInDoubt ? 0 : sets.doubted.size)
     },
     commitDeletes() {
-      unseen = createIdSet()
+      sets.unseen = createIdSet()
       if (isBackfillInDoubt) return
-      for (const key of doubted.keys()) for (const set of [window, backfill]) set.delete(key)
-      doubted = createIdSet()
+      for (const key of sets.doubted.keys())
+        for (const set of [sets.window, sets.backfill]) set.delete(key)
+      sets.doubted = createIdSet()
     },
-    encode,
-  }
-
-  function observe(batch: RecordBatch, place: Place | PlaceOf, mayRepeat = false): void {
-    highest = later(highest, batch.highestVersion ?? null)
-    if (!isTracked) return
-    if (mayRepeat) for (let i = 0; i < batch.count; i++) ofThisPage.add(keyAt(batch, i))
-    if (place instanceof Function || !isPlain(batch)) {
-      observeEach(batch, place)
-      return
-    }
-    const [here, elsewhere] = place === 'window' ? [window, backfill] : [backfill, window]
-    here.addIntegers(batch.keys)
-    for (const keys of [elsewhere, unseen, doubted, reportedDeleted, unaudited])
-      keys.deleteIntegers(batch.keys)
-  }
-
-  function skipSent(batch: RecordBatch): void {
-    highest = later(highest, batch.highestVersion ?? null)
-    if (!isTracked) return
-    const { count, ops, keys } = batch
-    // Lists usually come in the order of ids.
-    if (isPlain(batch) && isRisingAbove(highestSent, keys)) {
-      window.addIntegers(keys)
-      highestSent = keys[count - 1] ?? highestSent
-      return
-    }
-    highestSent = Number.POSITIVE_INFINITY
-    for (let i = 0; i < count; i++) {
-      const key = keyAt(batch, i)
-      if (window.has(key)) ops[i] = SKIP
-      if (ops[i] === SKIP) continue
-      window.add(key)
-      if (ops[i] !== UPSERT) reportedDeleted.add(key)
-    }
-  }
-
-  function observeEach(batch: RecordBatch, place: Place | PlaceOf): void {
-    for (let i = 0; i < batch.count; i++) {
-      const op = batch.ops[i]
-      const key = keyAt(batch, i)
-      for (const set of [unseen, doubted, unaudited]) set.delete(key)
-      if (op === SKIP) continue
-      window.delete(key)
-      if (op === DELETE && backfill.has(key)) {
-        batch.ops[i] = SKIP
-        isBackfillInDoubt = true
-        continue
-      }
-      const wasBefore = backfill.has(key)
-      backfill.delete(key)
-      if (op !== UPSERT) {
-        reportedDeleted.add(key)
-        continue
-      }
-      reportedDeleted.delete(key)
-      const here = place instanceof Function ? place(i) : place
-      // A change may report a date on which the row was before the lists found it.
-      if (here === 'window' && wasBefore && place instanceof Function) isBackfillInDoubt = true
-      if (here === 'window') window.add(key)
-      else backfill.add(key)
-    }
-  }
-
-  /** The stored deletions of a kind; older states may have several groups of it. */
-  function pendingOf(unseen: boolean): IdSet {
-    const [first, ...others] = stored?.pending.filter(({ isUnseen }) => isUnseen === unseen) ?? []
-    const all = createIdSet(first?.keys, mostIds)
-    for (const { keys } of others) all.addAll(createIdSet(keys, mostIds))
-    return all
-  }
-
-  function has(key: Key): boolean {
-    return (window.has(key) || backfill.has(key)) && lives(key)
-  }
-
-  function lives(key: Key): boolean {
-    return !reportedDeleted.has(key) && !doubted.has(key)
-  }
-
-  function forgetAllBut(left: IdSet): void {
-    window = createIdSet()
-    backfill = createIdSet()
-    unseen = left
-    doubted = createIdSet()
-    ofThisPage = createIdSet()
-    reportedDeleted = createIdSet()
-    unaudited = createIdSet()
-  }
-
-  function encode(): StoredKeys {
-    const stored: StoredKeys = {
-      highestVersion: highest,
-      isTracked,
-      window: window.encode(),
-      backfill: backfill.encode(),
-      pending: [
-        ...deletesOf(unseen, true),
-        ...deletesOf(ofThisPage.size === 0 ? doubted : union([doubted, ofThisPage]), false),
-      ],
-    }
-    if (ids.take(stream, charactersOf(stored))) return stored
-    // In the middle of a read there are two sets instead of one; at its beginning, one is enough.
-    const atBeginning: StoredKeys = {
-      ...stored,
-      isAtBeginning: true,
-      window: null,
-      backfill: null,
-      pending: deletesOf(union([window, backfill, unseen, doubted, ofThisPage]), true),
-    }
-    if (unseen.size > 0 && ids.take(stream, charactersOf(atBeginning))) return atBeginning
-    isTracked = false
-    forgetAllBut(createIdSet())
-    return encode()
+    encode() {
+      const whole = encodeSets(sets)
+      if (ids.take(stream, charactersOf(whole))) return { highestVersion, isTracked, ...whole }
+      // In the middle of a read there are two sets instead of one; at its beginning, one is enough.
+      const atBeginning = sets.unseen.size > 0 ? encodeAtBeginning(sets) : undefined
+      if (atBeginning !== undefined && ids.take(stream, charactersOf(atBeginning)))
+        return { highestVersion, isTracked, ...atBeginning }
+      isTracked = false
+      sets = emptySets()
+      return { highestVersion, isTracked, ...encodeSets(sets) }
+    },
   }
 }
 
-/** The number of characters that the sets take in the state. */
-export function charactersOf({
-  window,
-  backfill,
-  pending,
-}: Pick<StoredKeys, 'window' | 'backfill' | 'pending'>): number {
-  const sets = [window, backfill, ...pending.map(({ keys }) => keys)]
-  return sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+function isKnown(key: Key, { window, backfill }: KeySets): boolean {
+  return window.has(key) || backfill.has(key)
 }
 
-function deletesOf(set: IdSet, isUnseen: boolean): StoredDeletes[] {
-  const keys = set.encode()
-  return keys === null ? [] : [{ keys, isUnseen }]
+/** Whether a known row exists, as far as this process has heard. */
+function lives(key: Key, { reportedDeleted, doubted }: KeySets): boolean {
+  return !reportedDeleted.has(key) && !doubted.has(key)
 }
 
-function union(sets: readonly IdSet[]): IdSet {
-  const all = createIdSet()
-  for (const keys of sets) all.addAll(keys)
-  return all
+/** Notes upserts with integer keys that are all in one place. */
+function observePlain(keys: Float64Array, place: Place, sets: KeySets): void {
+  const { window, backfill, unseen, doubted, reportedDeleted, unaudited } = sets
+  const elsewhere = place === 'window' ? backfill : window
+  sets[place].addIntegers(keys)
+  for (const set of [elsewhere, unseen, doubted, reportedDeleted, unaudited])
+    set.deleteIntegers(keys)
+}
+
+/** Notes records one by one. Returns whether a backfill has to decide about one of them. */
+function observeEach(batch: RecordBatch, place: Place | PlaceOf, sets: KeySets): boolean {
+  const { window, backfill, unseen, doubted, reportedDeleted, unaudited } = sets
+  const mayMove = place instanceof Function
+  let isInDoubt = false
+  for (let i = 0; i < batch.count; i++) {
+    const op = batch.ops[i]
+    const key = keyAt(batch, i)
+    unseen.delete(key)
+    doubted.delete(key)
+    unaudited.delete(key)
+    if (op === SKIP) continue
+    const wasBefore = backfill.has(key)
+    window.delete(key)
+    if (op === DELETE && wasBefore) {
+      batch.ops[i] = SKIP
+      isInDoubt = true
+      continue
+    }
+    backfill.delete(key)
+    if (op !== UPSERT) {
+      reportedDeleted.add(key)
+      continue
+    }
+    reportedDeleted.delete(key)
+    const here = mayMove ? place(i) : place
+    sets[here].add(key)
+    // A change may report a date on which the row was before the lists found it.
+    if (here === 'window' && wasBefore && mayMove) isInDoubt = true
+  }
+  return isInDoubt
+}
+
+/**
+ * Skips the records of a full refresh whose rows were already sent, and notes the others. No key that was sent is
+ * higher than `highestSent`; returns that bound for the next batch.
+ */
+function skipRepeats(batch: RecordBatch, highestSent: number, sets: KeySets): number {
+  const { count, ops, keys } = batch
+  const { window, reportedDeleted } = sets
+  // Lists usually come in the order of ids.
+  if (isPlain(batch) && isRisingAbove(highestSent, keys)) {
+    window.addIntegers(keys)
+    return keys[count - 1] ?? highestSent
+  }
+  for (let i = 0; i < count; i++) {
+    const key = keyAt(batch, i)
+    if (window.has(key)) ops[i] = SKIP
+    if (ops[i] === SKIP) continue
+    window.add(key)
+    if (ops[i] !== UPSERT) reportedDeleted.add(key)
+  }
+  return Number.POSITIVE_INFINITY
 }
 
 /** Whether all records of a batch are upserts with integer keys, which is the common and fast case. */

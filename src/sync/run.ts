@@ -10,7 +10,6 @@ import { createJsonBatch } from '../records/record-batch.ts'
 import { INVENTORY, readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from './days.ts'
 import { emitDeletes } from './emit.ts'
-import { createIdBudget, type IdBudget } from './id-budget.ts'
 import {
   createExpiredDeltas,
   createStreamWarnings,
@@ -24,6 +23,7 @@ import { createPageReader } from './page-reader.ts'
 import { createPages } from './pages.ts'
 import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
+import { createIdBudget, type IdBudget } from './stored-keys.ts'
 import {
   createStreamInventory,
   type InventoryRow,

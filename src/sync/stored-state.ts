@@ -1,7 +1,7 @@
 import { type Day, isDay } from './days.ts'
 import { readLatestChanges } from './latest-changes.ts'
-import type { StoredDeletes, StoredKeys } from './live-keys.ts'
 import { type Position, type PositionFields, positionFields, readPosition } from './position.ts'
+import type { StoredDeletes, StoredKeys } from './stored-keys.ts'
 import type { Fingerprints } from './summed-rows.ts'
 
 /**

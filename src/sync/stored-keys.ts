@@ -1,0 +1,159 @@
+import { createIdSet, type IdSet } from './id-set.ts'
+
+/** The keys as a state stores them; the sets are encoded. */
+export interface StoredKeys {
+  /** The highest changeVersion so far. Nothing depends on it; it is for operators. */
+  readonly highestVersion: string | null
+  readonly isTracked: boolean
+  /**
+   * Set if the sets are those of a read that has found nothing yet, because what it found does not fit into the
+   * state.
+   */
+  readonly isAtBeginning?: true
+  readonly window: string | null
+  readonly backfill: string | null
+  readonly pending: readonly StoredDeletes[]
+}
+
+/** Keys that are deleted at the end of the sync unless they are found before. */
+export interface StoredDeletes {
+  readonly keys: string
+  /** True for keys that a complete read has not found; false for keys of a page that was not completed. */
+  readonly isUnseen: boolean
+}
+
+/** The sets of keys of one stream. */
+export interface KeySets {
+  // Four sets are in the state. A key is in one of the first two at most; the other two wait to be deleted.
+  /** Rows that the delta's window has, or the list of a stream without a delta. */
+  window: IdSet
+  /** Rows that the lists of the days before the window have. */
+  backfill: IdSet
+  /** Keys that the current complete read has not found so far. */
+  unseen: IdSet
+  /** Keys of a page that was interrupted, so that it is unclear whether their rows exist. */
+  doubted: IdSet
+  // Three sets are only of this process.
+  /** Keys of the current page that have already been written, while the rest of the page is still to come. */
+  ofThisPage: IdSet
+  /** Rows whose deletion was reported to this process. */
+  reportedDeleted: IdSet
+  /** Rows that the audit has not found so far. */
+  unaudited: IdSet
+}
+
+/** Creates sets without keys, or only with those that a read has to find. */
+export function emptySets(unseen = createIdSet()): KeySets {
+  return {
+    window: createIdSet(),
+    backfill: createIdSet(),
+    unseen,
+    doubted: createIdSet(),
+    ofThisPage: createIdSet(),
+    reportedDeleted: createIdSet(),
+    unaudited: createIdSet(),
+  }
+}
+
+/** Decodes the sets of a state. Throws if one is damaged or contains more than `mostIds` ids. */
+export function readSets(stored: StoredKeys | undefined, mostIds?: number): KeySets {
+  return {
+    ...emptySets(),
+    window: createIdSet(stored?.window, mostIds),
+    backfill: createIdSet(stored?.backfill, mostIds),
+    unseen: pendingOf(stored, true, mostIds),
+    doubted: pendingOf(stored, false, mostIds),
+  }
+}
+
+/** The stored deletions of a kind; older states may have several groups of it. */
+function pendingOf(stored: StoredKeys | undefined, isUnseen: boolean, mostIds?: number): IdSet {
+  const groups = stored?.pending.filter((group) => group.isUnseen === isUnseen) ?? []
+  const [first = createIdSet(), ...others] = groups.map(({ keys }) => createIdSet(keys, mostIds))
+  for (const other of others) first.addAll(other)
+  return first
+}
+
+/** The part of a state that contains the sets. */
+type StoredSets = Pick<StoredKeys, 'isAtBeginning' | 'window' | 'backfill' | 'pending'>
+
+/** Encodes the sets as they are; the keys of the current page are in doubt. */
+export function encodeSets({ window, backfill, unseen, doubted, ofThisPage }: KeySets): StoredSets {
+  const inDoubt = ofThisPage.size === 0 ? doubted : union([doubted, ofThisPage])
+  return {
+    window: window.encode(),
+    backfill: backfill.encode(),
+    pending: [...deletesOf(unseen, true), ...deletesOf(inDoubt, false)],
+  }
+}
+
+/** Encodes the sets as they were at the beginning of the current read, when all keys were to be found. */
+export function encodeAtBeginning(sets: KeySets): StoredSets {
+  const pending = deletesOf(allKeys(sets), true)
+  return { isAtBeginning: true, window: null, backfill: null, pending }
+}
+
+function deletesOf(set: IdSet, isUnseen: boolean): StoredDeletes[] {
+  const keys = set.encode()
+  return keys === null ? [] : [{ keys, isUnseen }]
+}
+
+/** All keys of rows that the warehouse may have. */
+export function allKeys({ window, backfill, unseen, doubted, ofThisPage }: KeySets): IdSet {
+  return union([window, backfill, unseen, doubted, ofThisPage])
+}
+
+/** A new set with the keys of others. */
+export function union(sets: readonly IdSet[]): IdSet {
+  const all = createIdSet()
+  for (const keys of sets) all.addAll(keys)
+  return all
+}
+
+/** The number of characters that the sets take in the state. */
+export function charactersOf({ window, backfill, pending }: StoredSets): number {
+  const sets = [window, backfill, ...pending.map(({ keys }) => keys)]
+  return sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+}
+
+/**
+ * The space in the state for the sets of ids of all streams together, in characters. Orchestrators pass the whole
+ * state of a connection in messages of at most 2 MB. The rest is for the other fields of the states: the sums of an
+ * audit of 20 years and the latest changes take some 90,000 characters.
+ */
+const ALL_CHARACTERS = 1_800_000
+/** The space that each stream may use, whatever the others use, */
+const CHARACTERS_PER_STREAM = 20_000
+/** provided that the whole state has room for it and for the rest of the stream's state. */
+const WHOLE_STATE = 2_000_000
+const REST_OF_BOOKMARK = 2_000
+
+/** Divides the space for ids in the state among the streams of a sync. */
+export interface IdBudget {
+  /**
+   * Reserves this many characters for a stream instead of its earlier ones. False, and the stream has none,
+   * if the others leave no space.
+   */
+  take(stream: string, characters: number): boolean
+}
+
+/**
+ * Creates the budget of a sync. `stored` has the characters of each of its streams at its start; `kept` is the number
+ * of characters in the states of all other streams.
+ */
+export function createIdBudget(stored: ReadonlyMap<string, number>, kept = 0): IdBudget {
+  const taken = new Map(stored)
+  const left = Math.floor((WHOLE_STATE - kept) / taken.size) - REST_OF_BOOKMARK
+  const own = Math.max(0, Math.min(CHARACTERS_PER_STREAM, left))
+  const aboveOwn = (characters: number) => Math.max(0, characters - own)
+  const shared = ALL_CHARACTERS - kept - taken.size * own
+  return {
+    take(stream, characters) {
+      taken.set(stream, 0)
+      const others = [...taken.values()].reduce((sum, size) => sum + aboveOwn(size), 0)
+      const fits = characters <= own || others + aboveOwn(characters) <= shared
+      if (fits) taken.set(stream, characters)
+      return fits
+    },
+  }
+}
