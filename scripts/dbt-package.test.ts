@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { temporaryFolder } from '../integration-tests/testing/files.ts'
 import { keyOf, streams } from '../src/streams/streams.ts'
-import { columnsName } from '../src/sync/summed-rows.ts'
+import { columnsName } from '../src/sync/checksums.ts'
 import { dbtFiles } from './dbt-package.ts'
 
 const STAGING = 'dbt/models/staging'

@@ -5,7 +5,7 @@ import { packageVersion } from '../src/ground/project-files.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collections.ts'
 import { INVENTORY, keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
-import { columnsName } from '../src/sync/summed-rows.ts'
+import { columnsName } from '../src/sync/checksums.ts'
 import { parentOf } from './schema-documents.ts'
 
 /** The types of columns, which dbt/macros/stage.sql casts to. */

@@ -1,12 +1,13 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
+import type { JsonSchema } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collections.ts'
-import { keyOf } from '../streams/streams.ts'
+import { keyOf, readStreamSchema } from '../streams/streams.ts'
 
 /** See `Key` in id-set.ts. */
 type Key = number | string
 
 /** The separator of the parts of a summed text. */
-export const SEPARATOR = '\u001f'
+const SEPARATOR = '\u001f'
 /** The text for null. */
 const NULL = '\u001e'
 /** The squares of remainders by this prime distinguish sets of ids with the same sum. */
@@ -121,4 +122,81 @@ export function textOf(value: unknown, type: ValueType): string {
   if (!NUMBER.test(String(value)) || Math.abs(Number(value)) > LARGEST) return NULL
   // Rounded explicitly, because databases differ in how they round halves.
   return String(Math.floor(Number(value) * 1e6 + 0.5))
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * A single value of a record that is summed. If a field has several spellings, the first one that is present is used.
+ */
+export interface SummedColumn {
+  readonly paths: readonly (readonly string[])[]
+  readonly type: ValueType
+}
+
+/** The columns that are summed, in the order of the schema: all except objects, arrays, the key and the version. */
+export function summedColumns(stream: Stream): SummedColumn[] {
+  const columns = new Map<string, SummedColumn>()
+  for (const { paths, type } of below(readStreamSchema(stream.stream), [])) {
+    const [path = []] = paths
+    if (path.length === 1 && [...keyOf(stream), 'changeVersion'].includes(path[0] as string))
+      continue
+    const name = path.join('.').toLowerCase()
+    const known = columns.get(name)
+    columns.set(name, { type, paths: [...(known?.paths ?? []), ...paths] })
+  }
+  return [...columns.values()]
+}
+
+/** A name for the summed columns: equal names mean equal columns. */
+export function columnsName(stream: Stream): string {
+  const names = summedColumns(stream).map(
+    ({ paths, type }) => `${paths.map((path) => path.join('.')).join('|')} ${type}`,
+  )
+  return createHash('md5').update(names.join('\n')).digest('hex').slice(0, 16)
+}
+
+/** The text of a row's version, as it is summed. */
+export function versionText(key: Key, version: string, stream: Stream): string {
+  return stream.versioned === false ? keyText(key) : `${keyText(key)}${SEPARATOR}${version}`
+}
+
+/** The text of a row's content, as it is summed: the result of `versionText`, then its columns. */
+export function contentText(
+  version: string,
+  record: Fields,
+  columns: readonly SummedColumn[],
+): string {
+  const values = columns.map(({ paths, type }) => textOf(firstOf(record, paths), type))
+  return [version, ...values].join(SEPARATOR)
+}
+
+function firstOf(record: Fields, paths: SummedColumn['paths']): unknown {
+  for (const path of paths) {
+    const value = path.reduce<unknown>(
+      (at, name) => (at as Fields | null | undefined)?.[name],
+      record,
+    )
+    if (value !== undefined && value !== null) return value
+  }
+  return undefined
+}
+
+function below(schema: JsonSchema, path: readonly string[]): SummedColumn[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, inner]): SummedColumn[] => {
+    const at = [...path, name]
+    if (inner.properties !== undefined) return below(inner, at)
+    const type = typeOf(inner)
+    return type === undefined ? [] : [{ paths: [at], type }]
+  })
+}
+
+function typeOf(schema: JsonSchema): ValueType | undefined {
+  const types = [schema['type'] ?? []].flat().filter((type) => type !== 'null')
+  if (types.includes('object') || types.includes('array')) return undefined
+  if (types.includes('number')) return 'number'
+  if (schema['format'] === 'date-time') return undefined
+  if (schema['x-view'] === 'date' || schema['format'] === 'date') return 'date'
+  if (types.includes('string')) return 'text'
+  return types[0] === 'boolean' || types[0] === 'integer' ? types[0] : undefined
 }

@@ -1,7 +1,7 @@
 import type { Stream } from '../streams/collections.ts'
-import { createKeySum, hasIntegerKey } from './checksums.ts'
+import { columnsName, createKeySum, hasIntegerKey } from './checksums.ts'
 import type { Key } from './id-set.ts'
-import { columnsName, type DayRange, type PartSums, type SummedRows } from './summed-rows.ts'
+import type { DayRange, PartSums, SummedRows } from './summed-rows.ts'
 
 /** A row of the stream `inventory`; schemas/inventory.json describes its fields. */
 export interface InventoryRow {

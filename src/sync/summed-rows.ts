@@ -1,27 +1,17 @@
-import { createHash } from 'node:crypto'
 import { type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
-import type { JsonSchema } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collections.ts'
-import { keyOf, readStreamSchema } from '../streams/streams.ts'
 import {
+  contentText,
   createKeySum,
   createTextSum,
+  type Digest,
   digestOf,
-  keyText,
-  SEPARATOR,
-  textOf,
-  type ValueType,
+  type SummedColumn,
+  summedColumns,
+  versionText,
 } from './checksums.ts'
 import { type Day, isDay } from './days.ts'
 import { type Key, keyAt } from './id-set.ts'
-
-/**
- * A single value of a record that is summed. If a field has several spellings, the first one that is present is used.
- */
-interface SummedColumn {
-  readonly paths: readonly (readonly string[])[]
-  readonly type: ValueType
-}
 
 /** The days of the summed records; null for streams without dates. */
 export interface DayRange {
@@ -91,188 +81,291 @@ export interface SummedRows {
   end(): void
 }
 
-/**
- * The numbers that are stored for each row, and their positions. With its key, a row takes about 100 bytes of memory.
- */
-const FIELDS = 9
-const [VERSION, CONTENT, WHOLE, PART, UNREPORTED, CONFIRMED] = [0, 2, 4, 6, 7, 8]
-/** The part of rows whose days were not listed; they are not summed. */
-const OTHER_DAYS = ''
-const KINDS: readonly (Unreported | undefined)[] = [undefined, 'missing', 'newer']
-
 /** Creates the rows of a stream, without a listing. */
 export function createSummedRows(stream: Stream): SummedRows {
-  /** Read from the schema only when there is something to sum; most syncs have nothing. */
-  let columns: readonly SummedColumn[] = []
-  const parts: string[] = []
-  let places = new Map<Key, number>()
-  let numbers = new Uint32Array()
-  /** The position for the next row. */
-  let free = 0
   let isOn = false
-  let range: DayRange | null = null
-  let known: KnownRows | undefined
-  let listed = new Map<Key, string>()
-  let highestListed = ''
-  let chosen: ReadonlySet<string> = new Set()
+  let listing = createListing(null, [])
   return {
     get isOn() {
       return isOn
     },
     get range() {
-      return range
+      return listing.range
     },
-    begin(days) {
-      forget()
-      columns = summedColumns(stream)
+    get highestListed() {
+      return listing.highestListed
+    },
+    begin(range) {
+      listing = createListing(range, summedColumns(stream))
       isOn = true
-      range = days
     },
-    compareWith(other) {
-      known = other
+    end() {
+      listing = createListing(null, [])
+      isOn = false
+    },
+    compareWith(known) {
+      listing.known = known
     },
     take(batch) {
-      if (!isOn) return
-      for (let i = 0; i < batch.count; i++) {
-        const key = keyAt(batch, i)
-        const op = batch.ops[i]
-        const isEnd = op === SOFT_DELETE && known?.mayHave(key) === true
-        if (op === UPSERT || isEnd) keep(key, textOfRecord(batch, i))
-        else if (op !== SKIP) places.delete(key)
-      }
+      if (isOn) take(batch, stream, listing)
     },
-    listedVersion: (key) => listed.get(key),
-    get highestListed() {
-      return highestListed
-    },
+    listedVersion: (key) => listing.versions.get(key),
     choose(before, lives) {
-      const differs = ([part, text]: [string, string]) => before.get(part) !== text
-      chosen = new Set([
-        ...[...fingerprintsOf(lives)].filter(differs).map(([part]) => part),
-        ...[...places.values()].filter((at) => numbers[at + UNREPORTED] !== 0).map(partAt),
+      const { table } = listing
+      const changed = [...fingerprintsOf(table, lives)].filter(
+        ([part, text]) => before.get(part) !== text,
+      )
+      const unreported = [...table.places()].filter((at) => table.unreportedAt(at) !== undefined)
+      listing.chosen = new Set([
+        ...changed.map(([part]) => part),
+        ...unreported.map((at) => table.partAt(at)),
       ])
-      return chosen
+      return listing.chosen
     },
-    skipOthers(batch, lives) {
-      for (let i = 0; i < batch.count; i++) {
-        const key = keyAt(batch, i)
-        const at = places.get(key)
-        const isThere = at !== undefined && (lives(key) || numbers[at + UNREPORTED] !== 0)
-        if (isThere && isAsTaken(batch, i, at)) numbers[at + CONFIRMED] = 1
-        else batch.ops[i] = SKIP
-      }
-    },
+    skipOthers: (batch, lives) => confirm(batch, lives, listing),
     unreported(kind) {
+      const { table } = listing
       let count = 0
-      for (const at of places.values())
-        if (KINDS[numbers[at + UNREPORTED] as number] === kind && numbers[at + CONFIRMED] === 1)
-          count++
+      for (const at of table.places())
+        if (table.unreportedAt(at) === kind && table.isConfirmed(at)) count++
       return count
     },
     fingerprints(lives) {
-      const whole = new Map(fingerprintsOf(lives))
-      for (const [key, at] of places) {
-        const isConcerned = lives(key) || numbers[at + UNREPORTED] !== 0
-        if (isConcerned && numbers[at + CONFIRMED] === 0 && chosen.has(partAt(at)))
-          whole.delete(partAt(at))
+      const { table, chosen } = listing
+      const whole = fingerprintsOf(table, lives)
+      for (const [key, at] of table.entries()) {
+        const isConcerned = lives(key) || table.unreportedAt(at) !== undefined
+        if (isConcerned && !table.isConfirmed(at) && chosen.has(table.partAt(at)))
+          whole.delete(table.partAt(at))
       }
       return whole
     },
-    sums(lives) {
-      const sums = new Map<string, PartSum>()
-      // A stream without dates has one part, even if it is empty.
-      if (stream.dateField === undefined) sums.set('all', createPartSum(stream))
-      let count = 0
-      for (const [key, at] of places) {
-        if (!lives(key)) continue
-        count++
-        const part = partAt(at)
-        if (part === OTHER_DAYS) continue
-        const sum = sums.get(part) ?? createPartSum(stream)
-        sums.set(part, sum)
-        sum.add(key, numbers, at)
-      }
-      return { count, parts: [...sums].map(([part, sum]) => ({ part, ...sum.read() })) }
-    },
-    end: forget,
-  }
-
-  function forget(): void {
-    places = new Map()
-    numbers = new Uint32Array()
-    free = 0
-    isOn = false
-    known = undefined
-    listed = new Map()
-    highestListed = ''
-    chosen = new Set()
-  }
-
-  function keep(key: Key, text: string): void {
-    const record = JSON.parse(text) as Fields
-    const before = places.get(key)
-    const unreported = unreportedOf(key, record, before)
-    if (known !== undefined) {
-      const version = versionOf(record)
-      if (known.watched.has(key)) listed.set(key, version)
-      if (version > highestListed) highestListed = version
-    }
-    const version = versionText(key, record, stream)
-    const content = [
-      version,
-      ...columns.map(({ paths, type }) => textOf(firstOf(record, paths), type)),
-    ].join(SEPARATOR)
-    const at = before ?? free
-    if (at === free) free += FIELDS
-    if (at === numbers.length) numbers = doubled(numbers)
-    places.set(key, at)
-    const part = partOf(record)
-    if (!parts.includes(part)) parts.push(part)
-    const digests = [...digestOf(version), ...digestOf(content), ...digestOf(text)]
-    numbers.set([...digests, parts.indexOf(part), unreported, 0], at)
-  }
-
-  function isAsTaken(batch: RecordBatch, index: number, at: number): boolean {
-    if (batch.ops[index] === SKIP || !chosen.has(partAt(at))) return false
-    const [first, second] = digestOf(textOfRecord(batch, index))
-    return numbers[at + WHOLE] === first && numbers[at + WHOLE + 1] === second
-  }
-
-  function partAt(at: number): string {
-    return parts[numbers[at + PART] as number] as string
-  }
-
-  function fingerprintsOf(lives: (key: Key) => boolean): Map<string, string> {
-    const sums = new Map<string, ReturnType<typeof createTextSum>>()
-    for (const [key, at] of places) {
-      if (!lives(key) || partAt(at) === OTHER_DAYS) continue
-      const sum = sums.get(partAt(at)) ?? createTextSum()
-      sums.set(partAt(at), sum)
-      sum.addDigest([numbers[at + WHOLE] as number, numbers[at + WHOLE + 1] as number])
-    }
-    const short = (sum: string) => digestOf(sum).map((half) => half.toString(36))
-    return new Map([...sums].map(([part, { text }]) => [part, short(text).join('')]))
-  }
-
-  function partOf(record: Fields): string {
-    if (stream.dateField === undefined) return 'all'
-    const day = record[stream.dateField]
-    if (typeof day !== 'string' || !isDay(day.slice(0, 10))) return 'none'
-    const isListed = range === null || (day >= range.from && day.slice(0, 10) <= range.until)
-    return isListed ? day.slice(0, 7) : OTHER_DAYS
-  }
-
-  /** The index of the row's kind in `KINDS`. */
-  function unreportedOf(key: Key, record: Fields, before: number | undefined): number {
-    if (known === undefined) return 0
-    // A row that is listed twice keeps its kind.
-    if (before !== undefined) return numbers[before + UNREPORTED] as number
-    if (!known.mayHave(key)) return KINDS.indexOf('missing')
-    const { highestVersion } = known
-    const isNewer = highestVersion !== null && versionOf(record) > highestVersion
-    return isNewer ? KINDS.indexOf('newer') : 0
+    sums: (lives) => sumsOf(listing.table, stream, lives),
   }
 }
+
+/** A listing of rows, and the changes after it. */
+interface Listing {
+  readonly range: DayRange | null
+  readonly columns: readonly SummedColumn[]
+  readonly table: RowTable
+  /** See `SummedRows.compareWith`. */
+  known: KnownRows | undefined
+  /** The versions of watched rows; see `SummedRows.listedVersion`. */
+  readonly versions: Map<Key, string>
+  highestListed: string
+  /** See `SummedRows.choose`. */
+  chosen: ReadonlySet<string>
+}
+
+function createListing(range: DayRange | null, columns: readonly SummedColumn[]): Listing {
+  return {
+    range,
+    columns,
+    table: createRowTable(),
+    known: undefined,
+    versions: new Map(),
+    highestListed: '',
+    chosen: new Set(),
+  }
+}
+
+/** See `SummedRows.take`. */
+function take(batch: RecordBatch, stream: Stream, listing: Listing): void {
+  const { table, known } = listing
+  for (let i = 0; i < batch.count; i++) {
+    const key = keyAt(batch, i)
+    const op = batch.ops[i]
+    const isEnd = op === SOFT_DELETE && known?.mayHave(key) === true
+    if (op === UPSERT || isEnd) keep(key, textOfRecord(batch, i), stream, listing)
+    else if (op !== SKIP) table.delete(key)
+  }
+}
+
+/** Keeps the present version of a row. */
+function keep(key: Key, text: string, stream: Stream, listing: Listing): void {
+  const { table, columns, range } = listing
+  const record = JSON.parse(text) as Fields
+  const version = versionOf(record)
+  const unreported = unreportedOf(key, version, listing)
+  noteListed(key, version, listing)
+  const summedVersion = versionText(key, version, stream)
+  table.set(key, {
+    version: digestOf(summedVersion),
+    content: digestOf(contentText(summedVersion, record, columns)),
+    whole: digestOf(text),
+    part: partOf(record, range, stream),
+    unreported,
+  })
+}
+
+function unreportedOf(
+  key: Key,
+  version: string,
+  { known, table }: Listing,
+): Unreported | undefined {
+  if (known === undefined) return undefined
+  const before = table.placeOf(key)
+  // A row that is listed twice keeps its kind.
+  if (before !== undefined) return table.unreportedAt(before)
+  if (!known.mayHave(key)) return 'missing'
+  const { highestVersion } = known
+  return highestVersion !== null && version > highestVersion ? 'newer' : undefined
+}
+
+/** Notes what the listing itself says, in addition to the changes after it. */
+function noteListed(key: Key, version: string, listing: Listing): void {
+  const { known, versions, highestListed } = listing
+  if (known === undefined) return
+  if (known.watched.has(key)) versions.set(key, version)
+  if (version > highestListed) listing.highestListed = version
+}
+
+/** See `SummedRows.skipOthers`. */
+function confirm(batch: RecordBatch, lives: (key: Key) => boolean, { table, chosen }: Listing) {
+  for (let i = 0; i < batch.count; i++) {
+    const key = keyAt(batch, i)
+    const at = table.placeOf(key)
+    const isThere = at !== undefined && (lives(key) || table.unreportedAt(at) !== undefined)
+    const isAsTaken =
+      isThere &&
+      batch.ops[i] !== SKIP &&
+      chosen.has(table.partAt(at)) &&
+      isSame(table.wholeAt(at), digestOf(textOfRecord(batch, i)))
+    if (isAsTaken) table.confirm(at)
+    else batch.ops[i] = SKIP
+  }
+}
+
+/** The parts into which a stream is summed: months, or the whole stream if it has no dates. */
+function partOf(record: Fields, range: DayRange | null, { dateField }: Stream): string {
+  if (dateField === undefined) return 'all'
+  const day = record[dateField]
+  if (typeof day !== 'string' || !isDay(day.slice(0, 10))) return 'none'
+  const isListed = range === null || (day >= range.from && day.slice(0, 10) <= range.until)
+  return isListed ? day.slice(0, 7) : OTHER_DAYS
+}
+
+/** The part of rows whose days were not listed; they are not summed. */
+const OTHER_DAYS = ''
+
+function fingerprintsOf(table: RowTable, lives: (key: Key) => boolean): Map<string, string> {
+  const sums = new Map<string, ReturnType<typeof createTextSum>>()
+  for (const [key, at] of table.entries()) {
+    const part = table.partAt(at)
+    if (!lives(key) || part === OTHER_DAYS) continue
+    const sum = sums.get(part) ?? createTextSum()
+    sums.set(part, sum)
+    sum.addDigest(table.wholeAt(at))
+  }
+  const short = (sum: string) => digestOf(sum).map((half) => half.toString(36))
+  return new Map([...sums].map(([part, { text }]) => [part, short(text).join('')]))
+}
+
+function sumsOf(
+  table: RowTable,
+  stream: Stream,
+  lives: (key: Key) => boolean,
+): ReturnType<SummedRows['sums']> {
+  const sums = new Map<string, PartSum>()
+  // A stream without dates has one part, even if it is empty.
+  if (stream.dateField === undefined) sums.set('all', createPartSum(stream))
+  let count = 0
+  for (const [key, at] of table.entries()) {
+    if (!lives(key)) continue
+    count++
+    const part = table.partAt(at)
+    if (part === OTHER_DAYS) continue
+    const sum = sums.get(part) ?? createPartSum(stream)
+    sums.set(part, sum)
+    sum.add(key, table.versionAt(at), table.contentAt(at))
+  }
+  return { count, parts: [...sums].map(([part, sum]) => ({ part, ...sum.read() })) }
+}
+
+type PartSum = ReturnType<typeof createPartSum>
+
+function createPartSum(stream: Stream) {
+  const [keys, versions, content] = [createKeySum(stream), createTextSum(), createTextSum()]
+  let records = 0
+  return {
+    add(key: Key, versionDigest: Digest, contentDigest: Digest) {
+      records++
+      keys.add([key])
+      versions.addDigest(versionDigest)
+      content.addDigest(contentDigest)
+    },
+    read: () => ({ records, keys: keys.text, versions: versions.text, content: content.text }),
+  }
+}
+
+/** What is kept of a row. */
+interface KeptRow {
+  readonly version: Digest
+  readonly content: Digest
+  /** The digest of the whole record. */
+  readonly whole: Digest
+  readonly part: string
+  readonly unreported: Unreported | undefined
+}
+
+type RowTable = ReturnType<typeof createRowTable>
+
+/** The numbers of a row, and their positions. With its key, a row takes about 100 bytes of memory. */
+const FIELDS = 9
+const [VERSION, CONTENT, WHOLE, PART, UNREPORTED, CONFIRMED] = [0, 2, 4, 6, 7, 8]
+const KINDS: readonly (Unreported | undefined)[] = [undefined, 'missing', 'newer']
+
+/** Creates a table of rows, each at a place of one array of numbers. */
+function createRowTable() {
+  const parts: string[] = []
+  const places = new Map<Key, number>()
+  let numbers = new Uint32Array()
+  /** The place for the next row. */
+  let free = 0
+  const digestAt = (at: number): Digest => [numbers[at] as number, numbers[at + 1] as number]
+  return {
+    entries: () => places.entries(),
+    places: () => places.values(),
+    placeOf: (key: Key) => places.get(key),
+    versionAt: (at: number) => digestAt(at + VERSION),
+    contentAt: (at: number) => digestAt(at + CONTENT),
+    wholeAt: (at: number) => digestAt(at + WHOLE),
+    partAt: (at: number) => parts[numbers[at + PART] as number] as string,
+    unreportedAt: (at: number) => KINDS[numbers[at + UNREPORTED] as number],
+    /** Whether the second listing has confirmed the row. */
+    isConfirmed: (at: number) => numbers[at + CONFIRMED] === 1,
+    confirm(at: number) {
+      numbers[at + CONFIRMED] = 1
+    },
+    delete(key: Key) {
+      places.delete(key)
+    },
+    /** Adds or replaces a row, which then is not confirmed. */
+    set(key: Key, { version, content, whole, part, unreported }: KeptRow) {
+      if (!parts.includes(part)) parts.push(part)
+      const at = places.get(key) ?? free
+      if (at === free) free += FIELDS
+      if (at === numbers.length) numbers = doubled(numbers)
+      places.set(key, at)
+      const rest = [parts.indexOf(part), KINDS.indexOf(unreported), 0]
+      numbers.set([...version, ...content, ...whole, ...rest], at)
+    },
+  }
+}
+
+/** A copy with room for twice as many rows. */
+function doubled(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
+  const more = new Uint32Array(Math.max(64 * FIELDS, 2 * numbers.length))
+  more.set(numbers)
+  return more
+}
+
+function isSame(a: Digest, b: Digest): boolean {
+  return a[0] === b[0] && a[1] === b[1]
+}
+
+type Fields = Readonly<Record<string, unknown>>
 
 function textOfRecord(batch: RecordBatch, index: number): string {
   const { buffer, byteOffset, length } = batch.record(index)
@@ -283,88 +376,4 @@ function textOfRecord(batch: RecordBatch, index: number): string {
 function versionOf(record: Fields): string {
   const version = record['changeVersion']
   return typeof version === 'string' ? version : ''
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-type PartSum = ReturnType<typeof createPartSum>
-
-/** A copy with room for twice as many rows. */
-function doubled(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
-  const more = new Uint32Array(Math.max(64 * FIELDS, 2 * numbers.length))
-  more.set(numbers)
-  return more
-}
-
-function createPartSum(stream: Stream) {
-  const [keys, versions, content] = [createKeySum(stream), createTextSum(), createTextSum()]
-  let records = 0
-  return {
-    /** Adds a row, whose numbers begin at `at`. */
-    add(key: Key, numbers: Uint32Array, at: number) {
-      const half = (field: number) => numbers[at + field] as number
-      records++
-      keys.add([key])
-      versions.addDigest([half(VERSION), half(VERSION + 1)])
-      content.addDigest([half(CONTENT), half(CONTENT + 1)])
-    },
-    read: () => ({ records, keys: keys.text, versions: versions.text, content: content.text }),
-  }
-}
-
-function versionText(key: Key, record: Fields, stream: Stream): string {
-  if (stream.versioned === false) return keyText(key)
-  return `${keyText(key)}${SEPARATOR}${versionOf(record)}`
-}
-
-function firstOf(record: Fields, paths: SummedColumn['paths']): unknown {
-  for (const path of paths) {
-    const value = path.reduce<unknown>(
-      (at, name) => (at as Fields | null | undefined)?.[name],
-      record,
-    )
-    if (value !== undefined && value !== null) return value
-  }
-  return undefined
-}
-
-/** The columns that are summed, in the order of the schema: all except objects, arrays, the key and the version. */
-function summedColumns(stream: Stream): SummedColumn[] {
-  const columns = new Map<string, SummedColumn>()
-  for (const { paths, type } of below(readStreamSchema(stream.stream), [])) {
-    const [path = []] = paths
-    if (path.length === 1 && [...keyOf(stream), 'changeVersion'].includes(path[0] as string))
-      continue
-    const name = path.join('.').toLowerCase()
-    const known = columns.get(name)
-    columns.set(name, { type, paths: [...(known?.paths ?? []), ...paths] })
-  }
-  return [...columns.values()]
-}
-
-/** A name for the summed columns: equal names mean equal columns. */
-export function columnsName(stream: Stream): string {
-  const names = summedColumns(stream).map(
-    ({ paths, type }) => `${paths.map((path) => path.join('.')).join('|')} ${type}`,
-  )
-  return createHash('md5').update(names.join('\n')).digest('hex').slice(0, 16)
-}
-
-function below(schema: JsonSchema, path: readonly string[]): SummedColumn[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, inner]): SummedColumn[] => {
-    const at = [...path, name]
-    if (inner.properties !== undefined) return below(inner, at)
-    const type = typeOf(inner)
-    return type === undefined ? [] : [{ paths: [at], type }]
-  })
-}
-
-function typeOf(schema: JsonSchema): ValueType | undefined {
-  const types = [schema['type'] ?? []].flat().filter((type) => type !== 'null')
-  if (types.includes('object') || types.includes('array')) return undefined
-  if (types.includes('number')) return 'number'
-  if (schema['format'] === 'date-time') return undefined
-  if (schema['x-view'] === 'date' || schema['format'] === 'date') return 'date'
-  if (types.includes('string')) return 'text'
-  return types[0] === 'boolean' || types[0] === 'integer' ? types[0] : undefined
 }
