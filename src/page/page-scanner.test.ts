@@ -4,8 +4,7 @@ import { createPageScanner, guarded } from './create-page-scanner.ts'
 import { MalformedPageError, RecordTooLargeError, TextTooLongError } from './page-scanner.ts'
 import { loadScanModule, type ScanModule } from './scan-module.ts'
 import { observe, parts, shape } from './testing/observe.ts'
-import { highest } from './wasm-batch.ts'
-import { createWasmEngine } from './wasm-engine.ts'
+import { createWasmEngine, highest } from './wasm-engine.ts'
 
 const MEBIBYTE = 1024 * 1024
 
