@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { destinationSpec } from '../src/destination/destination-spec.ts'
+import { destinationSpec } from '../src/destination/destination-connector.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'
 import { notice } from './bill-of-materials.ts'
 import { writeDbtFiles } from './dbt-package.ts'

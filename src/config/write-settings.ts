@@ -1,5 +1,8 @@
 import { applyDefaults, notValid, writeSettingsSchema } from './config-faults.ts'
 
+/** The sync modes in which a destination writes; `overwrite` needs `mirror`. */
+export const SYNC_MODES = ['append', 'append_dedup', 'update', 'overwrite'] as const
+
 /** The most links that a mirror may delete under one name. */
 export type MaxDeletes = { readonly count: number } | { readonly percent: number }
 

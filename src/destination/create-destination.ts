@@ -4,7 +4,7 @@ import { createServiceClient } from '../client/create-service-client.ts'
 import type { ServiceClient } from '../client/service-client.ts'
 import { type Config, parseConfig } from '../config/config.ts'
 import { configWarnings } from '../config/config-faults.ts'
-import { parseWriteSettings, type WriteSettings } from '../config/write-settings.ts'
+import { parseWriteSettings, SYNC_MODES, type WriteSettings } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { ProcessLock } from '../ground/process-lock.ts'
 import { resourceUrl, scopeName } from '../http/endpoints.ts'
@@ -22,7 +22,6 @@ import {
   warningsOf,
 } from '../write/outcome.ts'
 import { createWriter, lockObject, type Writer } from '../write/writer.ts'
-import { SYNC_MODES } from './destination-spec.ts'
 
 /** The file for rejected records, one JSON line each, to be corrected and written again. */
 interface RejectedRecords {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { configSchema, writeSettingsSchema } from '../config/config-faults.ts'
-import { destinationSpec } from './destination-spec.ts'
+import { destinationSpec } from './destination-connector.ts'
 
 describe('the specification of the destination', () => {
   const { connectionSpecification, ...facts } = destinationSpec()
