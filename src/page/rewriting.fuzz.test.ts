@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'vitest'
 import type { MemberRule, ObjectRules } from '../records/record-batch.ts'
-import { rewriteRecord } from '../records/record-rewriter.ts'
+import { rewriteRecord } from '../records/record-rules.ts'
 import { createPageScanner } from './create-page-scanner.ts'
 import { type Random, seeded } from './testing/generated-body.ts'
 

@@ -1,4 +1,3 @@
-import { combinedRules } from '../records/field-selection.ts'
 import {
   acquireBuffer,
   type LineParts,
@@ -9,6 +8,7 @@ import {
   UPSERT,
   type ValueReplacement,
 } from '../records/record-batch.ts'
+import { combinedRules } from '../records/record-rules.ts'
 import {
   type PageEnd,
   type Problem,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ObjectRules } from '../records/record-batch.ts'
-import { rewriteRecord } from '../records/record-rewriter.ts'
+import { rewriteRecord } from '../records/record-rules.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
 import type { FieldRule, PrivacyMode, PrivacySettings } from './privacy-settings.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { warningOf } from '../ground/message-ids.ts'
-import { fieldsOf } from '../records/field-selection.ts'
 import type { MemberRule, ObjectRules } from '../records/record-batch.ts'
+import { fieldsOf } from '../records/record-rules.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streamSpec } from '../streams/streams.ts'

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { schemaUnder, selectionRules } from './field-selection.ts'
 import {
   acquireBuffer,
   createJsonBatch,
@@ -10,7 +9,7 @@ import {
   SKIP,
   SOFT_DELETE,
 } from './record-batch.ts'
-import { createBatchRewriter, rewriteRecord } from './record-rewriter.ts'
+import { createBatchRewriter, rewriteRecord, schemaUnder, selectionRules } from './record-rules.ts'
 import type { JsonSchema } from './stream-spec.ts'
 
 /** Any character, half of a surrogate pair too: the unit 'binary' takes a second to be made. */

@@ -11,7 +11,7 @@ import { parseReferencePage } from '../page/reference-page.ts'
 import type { Redaction } from '../privacy/redaction.ts'
 import type { StreamOutput } from '../protocol/stream-output.ts'
 import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
-import { rewriteRecord } from '../records/record-rewriter.ts'
+import { rewriteRecord } from '../records/record-rules.ts'
 import type { Stream } from '../streams/collections.ts'
 
 /** How the bodies of a stream become batches: with a scanner, or parsed as a whole. */

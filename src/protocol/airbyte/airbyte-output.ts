@@ -5,7 +5,7 @@ import {
   SKIP,
   UPSERT,
 } from '../../records/record-batch.ts'
-import { createBatchRewriter } from '../../records/record-rewriter.ts'
+import { createBatchRewriter } from '../../records/record-rules.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import { createStateBudget } from '../state.ts'

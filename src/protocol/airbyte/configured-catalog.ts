@@ -1,6 +1,6 @@
 import { ConnectorError } from '../../ground/errors.ts'
-import { selectionRules } from '../../records/field-selection.ts'
 import type { ObjectRules } from '../../records/record-batch.ts'
+import { selectionRules } from '../../records/record-rules.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
 import { airbyteColumns, CDC_CURSOR } from '../sync-columns.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rewriteRecord } from '../../records/record-rewriter.ts'
+import { rewriteRecord } from '../../records/record-rules.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
 import { airbyteStream, chosenFields, parseConfiguredCatalog } from './configured-catalog.ts'
 import { parseStateFile } from './source-commands.ts'

@@ -1,5 +1,5 @@
 import { ConnectorError, unknownStream } from '../../ground/errors.ts'
-import { fieldsOf, schemaUnder } from '../../records/field-selection.ts'
+import { fieldsOf, schemaUnder } from '../../records/record-rules.ts'
 import { readMessagesOption, readOption, requiredOption } from '../command-line.ts'
 import type { Connector, Failure, ReadTools, Source, SyncObserver } from '../connector.ts'
 import { type Io, NEXT_FROM_STATE } from '../program.ts'

@@ -1,5 +1,5 @@
 import { ConnectorError } from '../../ground/errors.ts'
-import type { Breadcrumb } from '../../records/field-selection.ts'
+import type { Breadcrumb } from '../../records/record-rules.ts'
 import type { JsonSchema, StreamSpec } from '../../records/stream-spec.ts'
 import { CDC_CURSOR, singerColumns } from '../sync-columns.ts'
 

@@ -1,6 +1,6 @@
 import { unknownStream } from '../../ground/errors.ts'
 import { warningOf } from '../../ground/message-ids.ts'
-import { fieldsOf, schemaUnder, selectionRules } from '../../records/field-selection.ts'
+import { fieldsOf, schemaUnder, selectionRules } from '../../records/record-rules.ts'
 import type { JsonSchema } from '../../records/stream-spec.ts'
 import { readJsonOption, readOption } from '../command-line.ts'
 import type { CheckResult, Connector, Failure, ReadTools } from '../connector.ts'
