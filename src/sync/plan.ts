@@ -34,17 +34,21 @@ interface Identity {
   readonly start: Day | null
 }
 
+/** Why a stream begins without its stored state, and what follows from that. */
+interface Beginning {
+  readonly why: string
+  readonly warning?: string
+  readonly replacesOlder: boolean
+}
+
 /** How a stream is read. */
 export type Decision =
-  | {
+  | (Beginning & {
       readonly do: 'begin'
-      readonly why: string
-      readonly warning?: string
-      readonly replacesOlder: boolean
       /** See `StoredState.cursor`; it is kept even if the rest of the state cannot be used. */
       readonly cursor: number
       readonly identity: Identity
-    }
+    })
   | {
       readonly do: 'restore'
       readonly stored: StoredState
@@ -67,59 +71,54 @@ const WITHOUT_IDS =
 
 /** Decides, without any request, whether a stream continues from its stored state, and if not, why. */
 export function decide(task: StreamTask, settings: DecisionSettings): Decision {
-  const { stream, mode } = task
   const identity = identityOf(task, settings)
-  const stored = fitting(readState(task.storedState), stream)
-  const begin = (why: string, warning?: string, replacesOlder = true): Decision => ({
-    do: 'begin',
-    why,
-    replacesOlder,
-    cursor: typeof stored === 'object' && 'cursor' in stored ? stored.cursor : 0,
-    identity,
-    ...(warning === undefined ? {} : { warning }),
-  })
-  if (stored === 'none') {
-    if (task.byLists !== undefined) return begin('by lists alone')
-    return begin(mode === 'full_refresh' ? 'full refresh' : 'first sync')
+  const stored = fitting(readState(task.storedState), task.stream)
+  const begin = (beginning: Beginning, cursor = 0): Decision => {
+    return { do: 'begin', ...beginning, cursor, identity }
   }
-  if ('unreadable' in stored) {
-    return begin(
-      'no usable state',
-      warningOf(
-        'state-not-usable',
-        `the stored state cannot be used, ${stored.unreadable}; ${WITHOUT_IDS}`,
-      ),
-    )
-  }
-  if (stored.mode !== mode) {
-    return begin(
-      'other sync mode',
-      warningOf('sync-mode-changed', `the sync mode has changed; ${WITHOUT_IDS}`),
-    )
-  }
+  if (stored === 'none') return begin({ why: whyFirst(task), replacesOlder: true })
+  if ('unreadable' in stored) return begin(notUsable(stored.unreadable))
+  if (stored.mode !== task.mode) return begin(MODE_CHANGED, stored.cursor)
   const isBegun = isBegunRefresh(stored, task)
-  if (isOfOtherTenant(stored, identity, settings.config)) {
-    const message = 'the stored state is of another tenant or environment'
-    if (isBegun) return { do: 'refuse', stored, error: refreshOtherwise(message) }
-    return begin(
-      'other tenant',
-      warningOf(
-        'state-of-another-tenant',
-        `${message}; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's.`,
-      ),
-      false,
-    )
-  }
-  const isAsked = task.startOver !== undefined || isOfOtherRefresh(stored, task)
-  const asked = isAsked ? ASKED_FOR : undefined
-  const startOver =
-    asked ??
-    reasonToStartOver(stored, identity, settings.now) ??
-    reasonInFields(stored, task.fields)
+  if (isOfOtherTenant(stored, identity, settings.config))
+    return isBegun ? refusal(stored, OTHER_TENANT) : begin(OF_OTHER_TENANT, stored.cursor)
+  const startOver = reasonToStartOver(stored, task, identity, settings.now)
   if (startOver === undefined) return { do: 'restore', stored, identity }
   return isBegun
-    ? { do: 'refuse', stored, error: refreshOtherwise(startOver.message) }
+    ? refusal(stored, startOver.message)
     : { do: 'restore', stored, identity, startOver }
+}
+
+/** Why a stream without a stored state is read. */
+function whyFirst({ mode, byLists }: StreamTask): string {
+  if (byLists !== undefined) return 'by lists alone'
+  return mode === 'full_refresh' ? 'full refresh' : 'first sync'
+}
+
+function notUsable(reason: string): Beginning {
+  const message = `the stored state cannot be used, ${reason}; ${WITHOUT_IDS}`
+  return {
+    why: 'no usable state',
+    warning: warningOf('state-not-usable', message),
+    replacesOlder: true,
+  }
+}
+
+const MODE_CHANGED: Beginning = {
+  why: 'other sync mode',
+  warning: warningOf('sync-mode-changed', `the sync mode has changed; ${WITHOUT_IDS}`),
+  replacesOlder: true,
+}
+
+const OTHER_TENANT = 'the stored state is of another tenant or environment'
+
+const OF_OTHER_TENANT: Beginning = {
+  why: 'other tenant',
+  warning: warningOf(
+    'state-of-another-tenant',
+    `${OTHER_TENANT}; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's.`,
+  ),
+  replacesOlder: false,
 }
 
 /** Rejects a state that belongs to a stream that is read in another way. */
@@ -151,12 +150,14 @@ function isBegunRefresh(stored: StoredState, task: StreamTask): boolean {
   return isSame && (rows !== 0 || keys.window !== null || !keys.isTracked)
 }
 
-function refreshOtherwise(message: string): ConnectorError {
-  return new ConnectorError(
+/** Refuses to continue a full refresh whose rows so far would not fit the new ones. */
+function refusal(stored: StoredState, message: string): Decision {
+  const error = new ConnectorError(
     'config',
     'refresh-begun-otherwise',
     `An earlier attempt of this full refresh has written rows, but ${message}. The destination would keep the rows of both attempts, so nothing is read. Sync again: the next job has another generation_id, and reads everything again. If your platform gives each job the same one, clear the state of the stream.`,
   )
+  return { do: 'refuse', stored, error }
 }
 
 /** The reason if a full refresh was requested. */
@@ -176,11 +177,22 @@ function isOfOtherTenant(stored: StoredState, identity: Identity, { tenant }: Co
   return stored.environment !== identity.environment || !stored.service.startsWith(ofTenant(tenant))
 }
 
+/** Why a stream starts over although its state is its own; undefined if it continues. */
 function reasonToStartOver(
   stored: StoredState,
+  task: StreamTask,
   identity: Identity,
   now: Date,
 ): StartOver | undefined {
+  if (task.startOver !== undefined || isOfOtherRefresh(stored, task)) return ASKED_FOR
+  return (
+    reasonInSettings(stored, identity) ??
+    reasonInAge(stored, now) ??
+    reasonInFields(stored, task.fields)
+  )
+}
+
+function reasonInSettings(stored: StoredState, identity: Identity): StartOver | undefined {
   if (stored.service !== identity.service) {
     return {
       why: 'other address',
@@ -200,14 +212,17 @@ function reasonToStartOver(
       message: `the start date has moved back from ${stored.start} to ${identity.start}`,
     }
   }
-  const at = deltaTime(stored.position)
+  return undefined
+}
+
+function reasonInAge({ position }: StoredState, now: Date): StartOver | undefined {
+  const at = deltaTime(position)
   const hours = at === null ? 0 : (now.getTime() - at.getTime()) / 3_600_000
-  return hours <= DELTA_LIFE_HOURS
-    ? undefined
-    : {
-        why: 'expired link',
-        message: `its link to the service is ${Math.floor(hours)} hours old, and the service forgets a delta after ${DELTA_LIFE_HOURS} hours`,
-      }
+  if (hours <= DELTA_LIFE_HOURS) return undefined
+  return {
+    why: 'expired link',
+    message: `its link to the service is ${Math.floor(hours)} hours old, and the service forgets a delta after ${DELTA_LIFE_HOURS} hours`,
+  }
 }
 
 /**
@@ -347,15 +362,7 @@ function restored(
   try {
     return createStreamState({ ...settingsOf(task, settings), ...identity, start, cursor }, stored)
   } catch {
-    const warning = warningOf(
-      'state-not-usable',
-      `the stored state cannot be used, its set of ids is damaged; ${WITHOUT_IDS}`,
-    )
-    return begun(
-      { why: 'no usable state', warning, replacesOlder: true, cursor, identity },
-      task,
-      settings,
-    )
+    return begun({ ...notUsable('its set of ids is damaged'), cursor, identity }, task, settings)
   }
 }
 
