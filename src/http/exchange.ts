@@ -166,25 +166,17 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
    * Decides what follows a failed attempt. Prepares the next one and returns the token that it needs, or throws the
    * error if there is none.
    */
-  async function prepareNext(
-    outcome: Failed,
-    { given, attempts, token, admission }: FailedAttempt,
-  ): Promise<NextToken> {
-    const { call, signal = settings.signal, onRetry } = given
-    const { url = given.url, redirects, renewals, failures } = attempts
+  async function prepareNext(outcome: Failed, failed: FailedAttempt): Promise<NextToken> {
+    const { given, attempts, admission } = failed
+    const { signal = settings.signal } = given
     const result = resultOf(outcome)
     const isHeld = isRateLimit(result)
     if (!isHeld && 'reply' in outcome) limiter.onSuccess()
-    if (isUncertain(outcome, call)) given.onUncertain?.()
-    const step = decide(
-      result,
-      { failures: failures.now(), redirects, renewals, token: kindOf(token), method: call.method },
-      retryPolicy,
-    )
+    if (isUncertain(outcome, given.call)) given.onUncertain?.()
+    const step = decide(result, historyOf(failed), retryPolicy)
     if (step.do === 'redirect' && 'reply' in outcome) {
       outcome.reply.discard()
-      attempts.url = resolveLink(step.location, endpoints, { from: url, of: given.url })
-      attempts.redirects++
+      follow(step.location, failed)
       return 'same token'
     }
     if (isHeld) hold(admission, step.do === 'wait' ? step.ms : (result.retryAfterMs ?? 0))
@@ -192,21 +184,35 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     signal.throwIfAborted()
     if (step.do === 'fail')
       throw step.tooLongMs === undefined ? error : tooLongToWait(step.tooLongMs)
-    attempts.isRepeat ||= mayHaveArrived(error)
-    attempts.url = undefined
-    attempts.redirects = 0
-    if (step.do !== 'wait') {
-      failures.forget()
-      attempts.renewals++
-      return step.do === 'unscoped' ? 'unscoped token' : 'new token'
+    beginAgain(attempts, error)
+    if (step.do === 'wait') {
+      attempts.failures.add()
+      await wait(step.ms, isHeld, error, given)
+      return 'same token'
     }
-    failures.add()
+    attempts.failures.forget()
+    attempts.renewals++
+    return step.do === 'unscoped' ? 'unscoped token' : 'new token'
+  }
+
+  /** Lets the next attempt request the target of a redirect. */
+  function follow(location: string, { given, attempts }: FailedAttempt): void {
+    const { url = given.url } = attempts
+    attempts.url = resolveLink(location, endpoints, { from: url, of: given.url })
+    attempts.redirects++
+  }
+
+  /** Waits before the next attempt. After a rate limit, it waits in the limiter together with the other requests. */
+  async function wait(
+    ms: number,
+    isHeld: boolean,
+    error: ConnectorError,
+    { onRetry, signal = settings.signal }: Exchange<unknown>,
+  ): Promise<void> {
     counts.retries++
-    retryCause = { reason: error.message, ...(isHeld && { until: after(step.ms) }) }
+    retryCause = { reason: error.message, ...(isHeld && { until: after(ms) }) }
     onRetry?.(retryCause)
-    // After a rate limit, the request waits in the limiter together with the others.
-    if (!isHeld) await time.sleep(step.ms, signal)
-    return 'same token'
+    if (!isHeld) await time.sleep(ms, signal)
   }
 
   /** Sends one request, and reads the answer if its status is accepted. */
@@ -275,6 +281,19 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
 function authorised(call: Call, token: Token | undefined): Call {
   if (token === undefined) return call
   return { ...call, headers: { ...call.headers, authorization: `Bearer ${token.value}` } }
+}
+
+/** Lets the next attempt request the first URL again. */
+function beginAgain(attempts: Attempts, error: ConnectorError): void {
+  attempts.isRepeat ||= mayHaveArrived(error)
+  attempts.url = undefined
+  attempts.redirects = 0
+}
+
+function historyOf({ given, attempts, token }: FailedAttempt): AttemptHistory {
+  const { failures, redirects, renewals } = attempts
+  const { method } = given.call
+  return { failures: failures.now(), redirects, renewals, token: kindOf(token), method }
 }
 
 function kindOf(token: Token | undefined): AttemptHistory['token'] {
