@@ -20,11 +20,15 @@ export type {
   Connector,
   ConnectorFacts,
   Failure,
+  KeyMembers,
   Log,
   ReadTools,
   RowCounts,
   Source,
+  Stamp,
+  StateSource,
   StreamFacts,
+  StreamOutput,
   StreamRequest,
   StreamStart,
   SyncFacts,
@@ -44,4 +48,3 @@ export type {
 } from './destination.ts'
 export { runSinger } from './singer/tap.ts'
 export { runSingerTarget } from './singer/target.ts'
-export type { KeyMembers, Stamp, StateSource, StreamOutput } from './stream-output.ts'

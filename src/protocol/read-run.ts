@@ -3,14 +3,17 @@ import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type {
   Failure,
+  KeyMembers,
   ReadTools,
   RowCounts,
   Source,
+  Stamp,
+  StateSource,
+  StreamOutput,
   StreamRequest,
   StreamStart,
   SyncObserver,
 } from './connector.ts'
-import type { KeyMembers, Stamp, StateSource, StreamOutput } from './stream-output.ts'
 import { MOST_GENERATION } from './sync-columns.ts'
 
 /** A stream to read, with the specification from its source. */

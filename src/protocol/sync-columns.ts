@@ -1,5 +1,5 @@
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
-import type { Stamp } from './stream-output.ts'
+import type { Stamp } from './connector.ts'
 
 // The columns that the connector adds to records.
 export const CDC_DELETED_AT = '_ab_cdc_deleted_at'

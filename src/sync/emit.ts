@@ -1,7 +1,7 @@
 import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
-import type { KeyMembers } from '../protocol/stream-output.ts'
+import type { KeyMembers } from '../protocol/connector.ts'
 import { type RecordBatch, SKIP } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collections.ts'
 import { keyOf } from '../streams/streams.ts'

@@ -1,8 +1,7 @@
 import { warningOf } from '../ground/message-ids.ts'
 import { REAL_TIME, type Time } from '../http/clock.ts'
 import type { RetryCause } from '../http/exchange.ts'
-import type { Log } from '../protocol/connector.ts'
-import type { StreamOutput } from '../protocol/stream-output.ts'
+import type { Log, StreamOutput } from '../protocol/connector.ts'
 
 /** Collects the deltas of a sync that ended before the service's 72 hours were over. */
 export interface ExpiredDeltas {

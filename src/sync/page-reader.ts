@@ -9,7 +9,7 @@ import {
 } from '../page/page-scanner.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 import type { Redaction } from '../privacy/redaction.ts'
-import type { StreamOutput } from '../protocol/stream-output.ts'
+import type { StreamOutput } from '../protocol/connector.ts'
 import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
 import { rewriteRecord } from '../records/record-rules.ts'
 import type { Stream } from '../streams/collections.ts'

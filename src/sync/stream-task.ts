@@ -1,6 +1,5 @@
 import type { Redaction } from '../privacy/redaction.ts'
-import type { StreamRequest } from '../protocol/connector.ts'
-import type { StreamOutput } from '../protocol/stream-output.ts'
+import type { StreamOutput, StreamRequest } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
 
 /** A stream to read, with its stored state and its output. */

@@ -1,5 +1,4 @@
-import type { Log } from '../protocol/connector.ts'
-import type { StateSource, StreamOutput } from '../protocol/stream-output.ts'
+import type { Log, StateSource, StreamOutput } from '../protocol/connector.ts'
 import { releaseBuffer } from '../records/record-batch.ts'
 import { LINE_PARTS } from '../warehouse/row-encoder.ts'
 import { type Difference, printedKey } from './difference.ts'

@@ -5,7 +5,7 @@ import { DuckDBConnection } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { ConnectorError } from '../ground/errors.ts'
-import type { StreamOutput } from '../protocol/stream-output.ts'
+import type { StreamOutput } from '../protocol/connector.ts'
 import { DELETE } from '../records/record-batch.ts'
 import { type Script, type Sent, send, streamOf, syncLists } from './testing/list-source.ts'
 

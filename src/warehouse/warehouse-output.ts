@@ -1,6 +1,5 @@
 import { asConnectorError, type ConnectorError } from '../ground/errors.ts'
-import type { Log } from '../protocol/connector.ts'
-import type { StateSource, StreamOutput } from '../protocol/stream-output.ts'
+import type { Log, StateSource, StreamOutput } from '../protocol/connector.ts'
 import { type RecordBatch, releaseBuffer, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { Load } from './bring-rows.ts'
 import { LINE_PARTS } from './row-encoder.ts'

@@ -7,9 +7,9 @@ import {
 } from '../../records/record-batch.ts'
 import { createBatchRewriter } from '../../records/record-rules.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
+import type { Stamp, StateSource, StreamOutput } from '../connector.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import { createStateBudget } from '../state.ts'
-import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
 import { CDC_DELETED_AT, recordEnds } from '../sync-columns.ts'
 import * as messages from './airbyte-messages.ts'
 

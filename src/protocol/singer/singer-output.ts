@@ -8,9 +8,9 @@ import {
 } from '../../records/record-batch.ts'
 import { createBatchRewriter } from '../../records/record-rules.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
+import type { Stamp, StateSource, StreamOutput } from '../connector.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
 import { createStateBudget, parseStateJson, refuseState } from '../state.ts'
-import type { Stamp, StateSource, StreamOutput } from '../stream-output.ts'
 import { recordEnds, SDC_DELETED_AT } from '../sync-columns.ts'
 import { counterOf, type SingerLog } from './log.ts'
 

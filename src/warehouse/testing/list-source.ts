@@ -1,7 +1,6 @@
 import { asConnectorError } from '../../ground/errors.ts'
 import { createMask } from '../../ground/mask.ts'
-import type { Failure, Source, StreamRequest } from '../../protocol/connector.ts'
-import type { StreamOutput } from '../../protocol/stream-output.ts'
+import type { Failure, Source, StreamOutput, StreamRequest } from '../../protocol/connector.ts'
 import {
   createJsonBatch,
   type DELETE,
