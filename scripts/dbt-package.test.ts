@@ -49,7 +49,7 @@ describe('the staging layer of the dbt package', () => {
 
   it('sums the columns that the connector sums, in their order', () => {
     const files = dbtFiles()
-    const sums = files.get('dbt/models/intermediate/int_protime__row_sums.sql') ?? ''
+    const sums = files.get('dbt/models/intermediate/int_protime__stream_sums.sql') ?? ''
     expect(streams.size).toBeGreaterThan(0)
     for (const stream of streams.values()) {
       const model = files.get(`${STAGING}/stg_protime__${stream.stream}.sql`) ?? ''

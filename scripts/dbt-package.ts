@@ -21,8 +21,7 @@ interface ModelColumn {
 }
 
 const STAGING = 'dbt/models/staging'
-const KEY_SUMS = 'dbt/models/intermediate/int_protime__key_sums.sql'
-const ROW_SUMS = 'dbt/models/intermediate/int_protime__row_sums.sql'
+const SUMS = 'dbt/models/intermediate/int_protime__stream_sums.sql'
 const VECTORS = 'dbt/integration_tests/macros/checksum_vectors.sql'
 const PROJECT = 'dbt/dbt_project.yml'
 const README = 'dbt/README.md'
@@ -58,8 +57,7 @@ export function dbtFiles(): Map<string, string> {
   return new Map([
     ...models,
     [`${STAGING}/staging.yml`, properties()],
-    [KEY_SUMS, sums(keySums)],
-    [ROW_SUMS, sums(rowSums)],
+    [SUMS, sums()],
     [VECTORS, vectors()],
     versioned(PROJECT, /(?<=^version: ).*$/m),
     versioned(README, /(?<=^ *revision: v).*$/m),
@@ -90,9 +88,10 @@ ${columns.join('')}]) }}
 `
 }
 
-/** A model with the sums of every stream, as the inventory has them. */
-function sums(of: (stream: Stream) => string): string {
-  const selects = [...streams.values()].map((stream) => `{{ protime.${of(stream)} }}`)
+/** The model with the sums of every stream, at both levels of the inventory. */
+function sums(): string {
+  const all = [...streams.values()]
+  const selects = [...all.map(keySums), ...all.map(rowSums)].map((call) => `{{ protime.${call} }}`)
   return `-- ${HEAD}*.json\n${selects.join('\nunion all\n')}\n`
 }
 

@@ -1,6 +1,8 @@
 {#- The rows of a stream by tenant, without deleted ones: their number and the sums of their keys, as in the stream inventory at the level keys. -#}
 {% macro key_sums(stream, key) %}
-select tenant, '{{ stream }}' as stream, count(*) as records, {{ protime.sums_of_keys(key) }} as keys
+select tenant, '{{ stream }}' as stream, 'all' as part, 'keys' as level, cast(null as {{ dbt.type_string() }}) as columns,
+  cast(null as {{ dbt.type_timestamp() }}) as as_of, count(*) as records, {{ protime.sums_of_keys(key) }} as keys,
+  cast(null as {{ dbt.type_string() }}) as versions, cast(null as {{ dbt.type_string() }}) as content
 from {{ ref('stg_protime__' ~ stream) }} group by tenant
 {% endmacro %}
 
@@ -9,7 +11,7 @@ from {{ ref('stg_protime__' ~ stream) }} group by tenant
   month, or by tenant if the stream has no dates. `columns` identifies the columns that `_content_hash` covers.
 -#}
 {% macro row_sums(stream, key, version, day, columns) %}
-select tenant, stream, part, '{{ columns }}' as columns, max(as_of) as as_of,
+select tenant, stream, part, 'rows' as level, '{{ columns }}' as columns, max(as_of) as as_of,
   count(*) as records, {{ protime.sums_of_keys(key) }} as keys,
   {{ protime.sums_of_digests('version_hash') }} as versions, {{ protime.sums_of_digests('_content_hash') }} as content
 from (

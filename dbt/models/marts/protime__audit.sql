@@ -1,14 +1,5 @@
 -- Whether the tables contain what the last sync has sent: compares the stream inventory with the sums of their rows.
-with held as (
-  select tenant, stream, 'all' as part, 'keys' as level, cast(null as {{ dbt.type_string() }}) as columns,
-    cast(null as {{ dbt.type_timestamp() }}) as as_of, records, keys,
-    cast(null as {{ dbt.type_string() }}) as versions, cast(null as {{ dbt.type_string() }}) as content
-  from {{ ref('int_protime__key_sums') }}
-  union all
-  select tenant, stream, part, 'rows', columns, as_of, records, keys, versions, content
-  from {{ ref('int_protime__row_sums') }}
-),
-compared as (
+with compared as (
   select
     coalesce(told.tenant, held.tenant) as tenant, coalesce(told.stream, held.stream) as stream, coalesce(told.part, held.part) as part,
     case when coalesce(told.level, held.level) = 'keys' then 'keys' when told.columns <> held.columns then 'versions' else 'values' end as level,
@@ -20,7 +11,7 @@ compared as (
     coalesce(held.content <> told.content, false) as has_other_content,
     coalesce(told.as_of, held.as_of) as as_of
   from {{ ref('stg_protime__inventory') }} told
-  full outer join held on held.tenant = told.tenant and held.stream = told.stream and held.part = told.part and held.level = told.level
+  full outer join {{ ref('int_protime__stream_sums') }} held on held.tenant = told.tenant and held.stream = told.stream and held.part = told.part and held.level = told.level
   -- Streams without an inventory cannot be compared.
   where told.stream is not null or held.level = 'rows'
 )
