@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { temporaryFolder } from '../integration-tests/testing/files.ts'
 import { publishedImages } from './release.ts'
 
 const FOLDER = '.github/workflows'
@@ -91,4 +93,78 @@ it('an action has the same commit wherever it is taken', () => {
   const all = workflows.flatMap(({ text }) => text.match(/uses: [\w./-]+@.+/g) ?? [])
   const names = new Set(all.map((line) => line.split('@')[0]))
   expect(new Set(all).size).toBe(names.size)
+})
+
+describe('the mirror of the dbt package', () => {
+  const { steps } = parse(textOf('release.yml')).jobs.dbt as {
+    steps: { run?: string; shell?: string }[]
+  }
+  const push = steps.find(({ run }) => run !== undefined)
+  let folder: ReturnType<typeof temporaryFolder>
+  let mirror: string
+  beforeEach(() => {
+    folder = temporaryFolder()
+    mirror = join(folder.path, 'mirror.git')
+    run('git', ['init', '--quiet', '--bare', '--initial-branch=main', mirror])
+  })
+  afterEach(() => folder.remove())
+
+  function run(program: string, args: readonly string[], env: object = {}): string {
+    const options = { cwd: folder.path, encoding: 'utf8' } as const
+    return execFileSync(program, args, { ...options, env: { ...process.env, ...env } })
+  }
+
+  /** Runs the step for a release with these files, with a folder in place of GitHub; returns what it prints. */
+  function release(tag: string, files: Readonly<Record<string, string>>, variables = {}): string {
+    const name = `dbt-protime-${tag.slice(1)}`
+    for (const made of [`${name}/models`, 'release', 'temporary'])
+      mkdirSync(join(folder.path, made), { recursive: true })
+    for (const [path, text] of Object.entries(files))
+      writeFileSync(join(folder.path, name, path), text)
+    run('tar', ['-czf', `release/${name}.tar.gz`, name])
+    expect(push?.shell).toBe('bash')
+    const said = run('bash', ['-eo', 'pipefail', '-c', push?.run ?? ''], {
+      MIRROR: 'acme/dbt-protime',
+      KEY: 'a key',
+      RUNNER_TEMP: join(folder.path, 'temporary'),
+      GITHUB_REF_NAME: tag,
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: `url.${mirror}.insteadOf`,
+      GIT_CONFIG_VALUE_0: 'git@github.com:acme/dbt-protime.git',
+      ...variables,
+    })
+    for (const made of ['release', 'temporary'])
+      rmSync(join(folder.path, made), { recursive: true })
+    return said
+  }
+
+  /** The files of a revision of the mirror. */
+  function filesOf(revision: string): string[] {
+    const args = ['-C', mirror, 'ls-tree', '-r', '--name-only', revision]
+    return run('git', args).trim().split('\n')
+  }
+
+  it('has a commit and a tag per release, with the files of the archive at its root', () => {
+    const first = { 'dbt_project.yml': 'version: 1.0.0', 'models/old.sql': 'select 1' }
+    expect(release('v1.0.0', first)).toBe('v1.0.0 was pushed to the mirror.\n')
+    release('v1.1.0', { 'dbt_project.yml': 'version: 1.1.0', 'models/new.sql': 'select 2' })
+    expect([filesOf('v1.0.0'), filesOf('v1.1.0')]).toEqual([
+      ['dbt_project.yml', 'models/old.sql'],
+      ['dbt_project.yml', 'models/new.sql'],
+    ])
+    expect(run('git', ['-C', mirror, 'rev-list', '--count', 'main'])).toBe('2\n')
+    expect(run('git', ['-C', mirror, 'show', 'main:dbt_project.yml'])).toBe('version: 1.1.0')
+  })
+
+  it('does not change a release that it already has', () => {
+    release('v1.0.0', { 'dbt_project.yml': 'version: 1.0.0' })
+    expect(release('v1.0.0', { 'dbt_project.yml': 'another' })).toBe('The mirror has v1.0.0.\n')
+    expect(run('git', ['-C', mirror, 'show', 'v1.0.0:dbt_project.yml'])).toBe('version: 1.0.0')
+  })
+
+  it.each(['MIRROR', 'KEY'])('gets nothing while %s is not set up', (name) => {
+    const said = release('v1.0.0', { 'dbt_project.yml': 'version: 1.0.0' }, { [name]: '' })
+    expect(said).toContain('Nothing was pushed: CONTRIBUTING.md says')
+    expect(run('git', ['-C', mirror, 'for-each-ref'])).toBe('')
+  })
 })
