@@ -1,9 +1,25 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { defaultControl, referenceText } from '../emulator/control/control-server.ts'
+import { serveOptions } from '../src/cli/serve-options.ts'
+import { writeSettingsSchema } from '../src/config/config-faults.ts'
 import { destinationSpec } from '../src/destination/destination-connector.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'
+import type { SettingsSchema } from '../src/ground/settings-schema.ts'
+import {
+  type PrivacyClass,
+  type PrivacyMode,
+  type PrivacySettings,
+  privacyClassOf,
+} from '../src/privacy/privacy-settings.ts'
+import { type FieldOutcome, redactionOfStream } from '../src/privacy/redaction.ts'
+import { settingRows } from '../src/protocol/singer/settings.ts'
+import type { JsonSchema } from '../src/records/stream-spec.ts'
+import type { Stream } from '../src/streams/collections.ts'
+import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
+import { METRICS } from '../src/webhooks/serve/monitoring.ts'
+import { objects } from '../src/write/objects.ts'
 import { notice } from './bill-of-materials.ts'
 import { writeDbtFiles } from './dbt-package.ts'
-import { DOCUMENTS, withTables } from './generated-tables.ts'
 import { INSTALL_GUIDE, MANIFESTS, withVersion } from './guide-blocks.ts'
 import {
   hubDefinition,
@@ -14,41 +30,336 @@ import {
   withSettings,
 } from './listings.ts'
 import { releasesOf } from './release.ts'
-import { RECORD_TYPES, recordTypes } from './schema-documents.ts'
+import { dataModel, RECORD_TYPES, recordTypes } from './schema-documents.ts'
 
-const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
-const { name, version, license } = readProjectJson('#package') as {
-  name: string
-  version: string
-  license: string
+/** A table of Markdown; bars in the cells are escaped. */
+export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return [line(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
 }
 
-/** `npm run docs`: rewrites the generated parts of the documents and of the dbt package, NOTICE, and the types of records, in the present folder. */
-for (const file of DOCUMENTS) rewrite(file, withTables)
-for (const [plugin, pluginSpec] of [
-  ['tap-protime', spec],
-  ['target-protime', destinationSpec()],
-] as const) {
-  rewrite('meltano.yml', (text) => withSettings(text, plugin, pluginSpec))
-  rewrite(hubFile(plugin), () => hubDefinition(plugin, pluginSpec, name))
+/** A setting as the platform's form shows it. */
+interface Field {
+  readonly title?: string
+  readonly description?: string
+  readonly airbyte_hidden?: boolean
+  readonly const?: unknown
+  readonly default?: unknown
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Field>>
+  readonly oneOf?: readonly Field[]
 }
-const released = releasesOf(readFileSync('CHANGELOG.md', 'utf8'))[0]?.date ?? ''
-for (const [file, ofIt] of [
-  ['metadata.yaml', spec],
-  [
-    'metadata-destination.yaml',
-    destinationSpec() as ReturnType<typeof destinationSpec> & MetadataFacts['spec'],
-  ],
-] as const)
-  rewrite(file, (text) => withFacts(text, { version, license, released, spec: ofIt }))
-for (const file of [INSTALL_GUIDE, ...MANIFESTS])
-  rewrite(file, (text) => withVersion(text, version))
-writeFileSync('NOTICE', notice())
-writeFileSync(RECORD_TYPES, recordTypes())
-writeDbtFiles()
+
+const TAGS = 'https://github.com/source-protime/source-protime/releases/tag'
+
+/** What must be at hand before the form is filled in: the required fields, by their titles. */
+export function prerequisites(): string {
+  const { required = [], properties = {} } = specification()
+  return required
+    .map(
+      (name) => `- **${properties[name]?.title}**: ${plain(properties[name]?.description ?? '')}`,
+    )
+    .join('\n')
+}
+
+/** Every field of the form in its order, by the titles that stand above the boxes. */
+export function form(): string {
+  const { required = [], properties = {} } = specification()
+  const rows = Object.entries(properties)
+    .filter(([, field]) => field.airbyte_hidden !== true)
+    .flatMap(([name, field]) => rowsOf(field, required.includes(name)))
+  return markdown(['Field', 'Required', 'Default', 'What to enter'], rows)
+}
+
+/** The table of messages in the user's guide. */
+export function troubleshooting(): string {
+  const guide = readFileSync('docs/user-guide.md', 'utf8')
+  const [, section = ''] = guide.split('\n## When something fails\n')
+  const [table] = /^\| Message \|.*\n(?:\|.*\n)+/m.exec(section) ?? []
+  if (table === undefined) throw new Error('the guide has lost its table of messages')
+  return plain(table.trim())
+}
+
+/** CHANGELOG.md as the table that ends a page of Airbyte. */
+export function changelog(): string {
+  const rows = releasesOf(readFileSync('CHANGELOG.md', 'utf8')).map(
+    ({ version, date, subject }) => [version, date, `[v${version}](${TAGS}/v${version})`, subject],
+  )
+  const table = markdown(['Version', 'Date', 'Release', 'Subject'], rows)
+  // Airbyte's check wants the details at once below the heading.
+  return `## Changelog\n\n<details>\n  <summary>Expand to review</summary>\n\n${table}\n\n</details>`
+}
+
+function specification(): Field {
+  return (readProjectJson('#spec') as { connectionSpecification: Field }).connectionSpecification
+}
+
+function rowsOf(field: Field, isRequired: boolean, above = ''): string[][] {
+  const title = `${above}${field.title}`
+  const row = [title, isRequired ? 'yes' : '', defaultOf(field), plain(field.description ?? '')]
+  const below = (field.oneOf ?? []).flatMap(({ title: option, properties = {}, required = [] }) =>
+    Object.entries(properties).flatMap(([name, member]) =>
+      // The choice itself is the dropdown.
+      member.const === undefined
+        ? rowsOf(member, required.includes(name), `${title}: ${option}, `)
+        : [[`${title}: ${option}`, '', '', plain(member.description ?? '')]],
+    ),
+  )
+  return [row, ...below]
+}
+
+function defaultOf({ default: fallback }: Field): string {
+  return fallback === undefined ? '' : `\`${JSON.stringify(fallback)}\``
+}
+
+/** Text that is no code in the dialect of Airbyte's site, which takes braces and angles for it. */
+function plain(text: string): string {
+  return text
+    .split('`')
+    .map((part, i) => (i % 2 === 0 ? part.replace(/[{}<]/g, '\\$&') : part))
+    .join('`')
+}
+
+const MODES: readonly PrivacyMode[] = ['complete', 'without_secrets', 'pseudonymised', 'minimal']
+
+const OUTCOMES: Readonly<Record<FieldOutcome, string>> = {
+  keep: 'kept',
+  drop: 'left out',
+  hash: 'hash',
+  null: 'empty',
+  year: 'dates are cut to the year',
+}
+
+const CLASSES: Readonly<Record<Exclude<PrivacyClass, 'none'>, string>> = {
+  secret:
+    "lets somebody act or pay in another person's name: PIN codes, badge numbers, bank accounts, social security numbers",
+  sensitive: 'health, location, pay, origin, family',
+  identifying:
+    'who the person is: names, home addresses, employee numbers, external references, free text',
+  personal: 'facts about a person who is known only by an id',
+}
+
+/** What each mode makes of each class. */
+function classTable(): string {
+  const rows = Object.entries(CLASSES).map(([name, meaning]) => [
+    code(name),
+    meaning,
+    ...MODES.map((mode) => outcomesIn(mode, name as PrivacyClass)),
+  ])
+  return markdown(['Class', 'Meaning', ...MODES.map(code)], rows)
+}
+
+function outcomesIn(mode: PrivacyMode, wanted: PrivacyClass): string {
+  const settings: PrivacySettings = {
+    mode,
+    pseudonyms: undefined,
+    rules: [],
+    unknownFields: 'keep',
+  }
+  const found = [...streams.values()].flatMap((stream) => {
+    const { outcomes } = redactionOfStream(stream, settings)
+    const fields = classifiedFields(stream).filter(({ privacyClass }) => privacyClass === wanted)
+    return fields.map(({ path }) => OUTCOMES[outcomes.get(path) ?? 'keep'])
+  })
+  return [...new Set(found)].toSorted().reverse().join('; ')
+}
+
+/** A section for each class that some mode leaves out: its fields, by stream. */
+function classSections(): string {
+  return (['secret', 'sensitive', 'identifying'] as const)
+    .map((name) => `### Fields that are ${name}\n\n${fieldLists(name).join('\n')}`)
+    .join('\n\n')
+}
+
+function fieldLists(wanted: PrivacyClass): string[] {
+  return [...streams.values()].flatMap((stream) => {
+    const fields = classifiedFields(stream).filter(({ privacyClass }) => privacyClass === wanted)
+    const paths = fields.map(({ path }) => code(path)).join(', ')
+    return paths === '' ? [] : [`- **${stream.stream}**: ${paths}`]
+  })
+}
+
+interface ClassifiedField {
+  readonly path: string
+  readonly privacyClass: PrivacyClass
+}
+
+/** The fields of a stream by their classes; those inside of an object only where their class is another. */
+function classifiedFields({ stream }: Stream): ClassifiedField[] {
+  return inside(readStreamSchema(stream), '')
+
+  function inside(schema: JsonSchema, at: string, around?: PrivacyClass): ClassifiedField[] {
+    return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+      const path = `${at}${name}`
+      const privacyClass = privacyClassOf(field)
+      const own = privacyClass === around ? [] : [{ path, privacyClass }]
+      return [...own, ...inside(field.items ?? field, `${path}.`, privacyClass)]
+    })
+  }
+}
+
+/** What can be written, and within which limits. */
+export function objectTable(): string {
+  const rows = Object.entries(objects).map(([name, object]) => [
+    code(name),
+    object.keys.map((key) => key.map(code).join(', ')).join(' or '),
+    Object.keys(object.properties).map(code).join(', '),
+    object.requests,
+    object.limits.join('; '),
+    object.scopes.map((scope) => code(`connector-<api>-${scope}`)).join(', '),
+  ])
+  return markdown(['Object', 'Key', 'Members', 'Requests', 'Limits', 'Scopes'], rows)
+}
+
+/** The settings that only writing heeds. */
+export function writeSettingTable(): string {
+  const rows = settingRows(writeSettingsSchema()).map(({ path, fallback, text }) => [
+    code(path),
+    fallback,
+    text,
+  ])
+  return markdown(['Setting', 'Default', 'Meaning'], rows)
+}
+
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+/** Every table of the documents that is made from the code, by the name in its marker. */
+const tables: Readonly<Record<string, () => string>> = {
+  configuration,
+  streams: streamTable,
+  scopes,
+  emulator: () => referenceText(defaultControl),
+  prerequisites,
+  form,
+  troubleshooting,
+  changelog,
+  classes: classTable,
+  privacy: classSections,
+  objects: objectTable,
+  writing: writeSettingTable,
+  serve: serveTable,
+  metrics: metricsTable,
+  entities: dataModel,
+}
+
+/** The documents with parts that are made from the code. */
+export const DOCUMENTS = [
+  'docs/user-guide.md',
+  'docs/emulator.md',
+  'docs/airbyte.md',
+  'docs/privacy.md',
+  'docs/writing.md',
+  'docs/webhooks.md',
+  'docs/data-model.md',
+] as const
+
+/** A document with every generated part as the code has it now; throws for an unknown marker. */
+export function withTables(document: string): string {
+  return document.replace(
+    /(<!-- generated: ([a-z]+) -->\n)[\s\S]*?(<!-- end -->)/g,
+    (_all, start: string, name: string, end: string) => {
+      const table = tables[name]
+      if (table === undefined) throw new Error(`there is no generated part "${name}"`)
+      return `${start}\n${table()}\n\n${end}`
+    },
+  )
+}
+
+function configuration(): string {
+  const { connectionSpecification } = readProjectJson('#spec') as {
+    connectionSpecification: SettingsSchema
+  }
+  const rows = settingRows(connectionSpecification).map(({ path, isRequired, fallback, text }) => [
+    `\`${path}\``,
+    isRequired ? 'yes' : '',
+    fallback,
+    text,
+  ])
+  return markdown(['Setting', 'Required', 'Default', 'Meaning'], rows)
+}
+
+function streamTable(): string {
+  const rows = [...streams.values()].map((stream) => [
+    `\`${stream.stream}\``,
+    keyOf(stream).map(code).join(', '),
+    readingOf(stream),
+    stream.dateField ? '`date`' : '',
+    (stream.references ?? []).join(', '),
+    stream.description,
+  ])
+  return markdown(
+    ['Stream', 'Primary key', 'Kept up to date by', 'Filter', 'External references of', 'Records'],
+    rows,
+  )
+}
+
+function scopes(): string {
+  const rows = [...streams.values()].map((stream) => [
+    `\`${stream.stream}\``,
+    (stream.scopes ?? [stream.collection])
+      .map((name) => code(`connector-<api>-${name}.read`))
+      .join(' or '),
+  ])
+  return markdown(['Stream', 'Scope'], rows)
+}
+
+function serveTable(): string {
+  const rows = serveOptions().map(({ flags, defaultValue, description }) => [
+    code(flags),
+    typeof defaultValue === 'string' ? defaultValue : '',
+    description,
+  ])
+  return markdown(['Option', 'Default', 'Meaning'], rows)
+}
+
+function metricsTable(): string {
+  const rows = METRICS.map(({ name, type, label, help }) => [
+    code(name),
+    type,
+    label === undefined ? '' : code(label),
+    help,
+  ])
+  return markdown(['Metric', 'Type', 'Label', 'Meaning'], rows)
+}
+
+function readingOf({ replication }: Stream): string {
+  return replication === 'delta' ? 'delta' : 'a whole list each time'
+}
+
+/**
+ * `npm run docs`: rewrites the generated parts of the documents and listings, the dbt package, NOTICE, and the types of
+ * records, in the present folder.
+ */
+function main(): void {
+  const spec = readProjectJson('#spec') as ListedSpecification & MetadataFacts['spec']
+  const destination = destinationSpec() as ReturnType<typeof destinationSpec> & typeof spec
+  const { name, version, license } = readProjectJson('#package') as Record<string, string>
+  const released = releasesOf(readFileSync('CHANGELOG.md', 'utf8'))[0]?.date ?? ''
+  const facts = { version, license, released } as Omit<MetadataFacts, 'spec'>
+  for (const file of DOCUMENTS) rewrite(file, withTables)
+  for (const [plugin, given] of [
+    ['tap-protime', spec],
+    ['target-protime', destination],
+  ] as const) {
+    rewrite('meltano.yml', (text) => withSettings(text, plugin, given))
+    rewrite(hubFile(plugin), () => hubDefinition(plugin, given, name ?? ''))
+  }
+  rewrite('metadata.yaml', (text) => withFacts(text, { ...facts, spec }))
+  rewrite('metadata-destination.yaml', (text) => withFacts(text, { ...facts, spec: destination }))
+  for (const file of [INSTALL_GUIDE, ...MANIFESTS])
+    rewrite(file, (text) => withVersion(text, facts.version))
+  writeFileSync('NOTICE', notice())
+  writeFileSync(RECORD_TYPES, recordTypes())
+  writeDbtFiles()
+}
 
 function rewrite(file: string, make: (text: string) => string): void {
   const text = readFileSync(file, 'utf8')
   const made = make(text)
   if (made !== text) writeFileSync(file, made)
 }
+
+if (process.argv[1] === import.meta.filename) main()

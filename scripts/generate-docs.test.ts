@@ -7,7 +7,7 @@ import {
   prerequisites,
   troubleshooting,
   withTables,
-} from './generated-tables.ts'
+} from './generate-docs.ts'
 import { RECORD_TYPES, recordTypes } from './schema-documents.ts'
 
 describe('the documents', () => {
