@@ -15,13 +15,13 @@ export interface Reading {
   readonly retryMinutes?: number
   /** More settings of the configuration. */
   readonly settings?: object
-  /** The program: the Airbyte protocol's, Singer's, or the one with a warehouse. */
+  /** Which program is run: that for the Airbyte protocol, that for Singer, or `protime sync` with a warehouse. */
   readonly protocol?: 'airbyte' | 'singer' | 'warehouse'
-  /** What is asked of it in the Airbyte protocol; to read if left out. */
+  /** The command of the Airbyte protocol; default `read`. */
   readonly command?: 'check' | 'read'
 }
 
-/** Calls `use` with the words that read these streams; their files live as long. */
+/** Calls `use` with the command line that reads these streams. The files that it names are removed afterwards. */
 export async function withConnector<T>(
   {
     origin,
@@ -85,7 +85,7 @@ function selected(name: string): object {
   }
 }
 
-/** The record of an index, as text: 235 bytes, like a clocking with one reference. */
+/** A record as text, another one for each index: 235 bytes, like a clocking with one reference. */
 export function clocking(index: number): string {
   const person = 1 + ((index * 7919) % 5000)
   const minute = (index * 13) % 1440

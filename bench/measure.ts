@@ -21,9 +21,9 @@ export interface Judged {
 export interface MeasureOptions {
   /** A shell command that the output is piped into. */
   readonly reader?: string
-  /** How the program has to end. */
+  /** The exit code that the program has to end with. */
   readonly exitCode?: number
-  /** What runs the program: Node if left out. Anything else writes what it took to BENCH_COST itself. */
+  /** The interpreter, by default Node. With any other, the program itself writes its cost to the file BENCH_COST. */
   readonly interpreter?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   /** Whether its stderr is left out. */
@@ -32,7 +32,7 @@ export interface MeasureOptions {
 
 const NODE = [process.execPath, '--import', here('report-cost.js')]
 
-/** Runs a program and measures it without its reader. Throws when it ends in another way. */
+/** Runs a program and measures it, without its reader. Throws if it ends with another exit code. */
 export async function measure(
   program: readonly string[],
   options: MeasureOptions = {},
@@ -84,12 +84,12 @@ export async function startServer(options: ServerOptions): Promise<BenchServer> 
   }
 }
 
-/** A compiled file beside this one. */
+/** The path of a compiled file in this folder. */
 export function here(name: string): string {
   return new URL(name, import.meta.url).pathname
 }
 
-/** The middle one of a program's figures, over all rounds. */
+/** The median of one figure of a program over all rounds. */
 export type Medians<Name extends string> = (name: Name, figure: keyof Cost) => number
 
 /** Runs the programs in turn, an odd number of rounds, so that a busy machine slows all of them alike. */
@@ -117,7 +117,7 @@ export function further<Name extends string>(few: Measured<Name>, many: Measured
     (many.of(name, figure) - few.of(name, figure)) / (many.millions - few.millions)
 }
 
-/** What a program took for so many records, as a line. */
+/** A line with the throughput, the CPU time and the memory of a program that has read this many records. */
 export function rateLine<Name extends string>(
   name: Name,
   records: number,

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 
 /**
- * Loaded into a measured process by `--import`: at its end it writes what the operating system
- * accounts to the process, and the time since its start, to the file that BENCH_COST names.
+ * Loaded into a measured process by `--import`. When the process ends, writes the resources that it has used according to
+ * the operating system, and the time since its start, to the file BENCH_COST.
  */
 process.on('exit', () => {
   const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()

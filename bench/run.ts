@@ -10,9 +10,9 @@ import { webhooks } from './scenarios/webhooks.ts'
 import { write } from './scenarios/write.ts'
 
 /**
- * `npm run bench` runs every scenario, `npm run bench -- throughput latency` some. All traffic is on
- * loopback. Figures are this machine's; what counts are the ratios within one run. A goal of memory
- * or of starting time that is missed makes the exit code 1.
+ * `npm run bench` runs all scenarios, `npm run bench -- throughput latency` only these. All traffic is on loopback. The
+ * figures depend on the machine; compare the ratios within one run. The exit code is 1 if a goal for memory or for the
+ * starting time is missed.
  */
 const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> = {
   throughput,

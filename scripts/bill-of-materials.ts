@@ -34,8 +34,8 @@ export function productionPackages(): ProductionPackage[] {
 }
 
 /**
- * What image and wheel carry of them: all but ajv, with which only the acceptance rules for other connectors check
- * schemas, and what only ajv needs.
+ * The packages in image and wheel: all except ajv and its dependencies, which only the acceptance checks of other
+ * connectors need.
  */
 export function carriedPackages(): ProductionPackage[] {
   const { dependencies = {} } = lockedPackages()[AJV] ?? {}
@@ -67,8 +67,8 @@ function readJson(path: string): unknown {
 }
 
 /**
- * What is compiled in, so that no folder shows it: the runtime and library of AssemblyScript into `dist/*.wasm`,
- * code of ajv into `dist/validators.cjs`.
+ * Packages whose code is compiled into files of the project: the runtime and library of AssemblyScript into
+ * `dist/*.wasm`, code of ajv into `dist/validators.cjs`.
  */
 export function compiledIn() {
   return {
@@ -78,8 +78,8 @@ export function compiledIn() {
 }
 
 /**
- * What image and wheel are made of, as a CycloneDX 1.6 document. It has neither a serial number nor a
- * time, so that the same tree has the same document.
+ * The contents of image and wheel as a CycloneDX 1.6 document, without a serial number and a time, so that the same tree
+ * always results in the same document.
  */
 export function billOfMaterials(): string {
   const { name, version, description, license } = readProjectJson('#package') as Facts
@@ -129,7 +129,7 @@ function purl(name: string, version: string): string {
   return `pkg:npm/${encodeURIComponent(name).replace('%2F', '/')}@${version}`
 }
 
-/** The file NOTICE: software of others in what is shipped, and the texts that have to go with it. */
+/** The text of the file NOTICE: the software of others that is shipped, with the texts that its licences require. */
 export function notice(): string {
   const { assemblyScript, ajv } = compiledIn()
   const text = (name: string) =>

@@ -28,7 +28,7 @@ const code = withoutAjv(standaloneCode.default(ajv, { config: 'config', write: '
 write(FILE, `/*\n${licence}*/\n${code}`)
 write(MESSAGE_FILE, `/*\n${readFileSync(`${PROTOCOL}.LICENSE`, 'utf8')}*/\n${messageCode()}`)
 
-/** Puts the module that ajv's code loads in its place, so that the programs need no ajv. */
+/** Replaces the `require` of a module of ajv by its code, so that the programs do not need ajv. */
 function withoutAjv(compiled: string): string {
   const name = 'ajv/dist/runtime/ucs2length'
   const module = readFileSync(require.resolve(name), 'utf8').replace(
@@ -41,13 +41,13 @@ function withoutAjv(compiled: string): string {
   return alone
 }
 
-/** In two steps: another process may be reading it. */
+/** Writes a file in two steps, because another process may be reading it. */
 function write(file: string, code: string): void {
   writeFileSync(`${file}.new`, code)
   renameSync(`${file}.new`, file)
 }
 
-/** The definition has keywords of its code generator, which are not JSON Schema. */
+/** The code that checks messages. Not strict: the definition has keywords of a code generator, not of JSON Schema. */
 function messageCode(): string {
   const protocol = new Ajv({
     strict: false,
@@ -61,8 +61,9 @@ function messageCode(): string {
 }
 
 /**
- * Lets `type` choose among the alternatives of `environment`, so that a fault is reported once, against the
- * alternative that was meant, and its defaults are applied. Platforms do not know the keyword.
+ * Lets `type` choose among the alternatives of `environment`, so that a fault is reported once, for the alternative that
+ * was meant, and the defaults of this alternative are applied. spec.json does not have the keyword, because platforms do
+ * not know it.
  */
 function withDiscriminator(schema: SettingsSchema): SettingsSchema {
   const { properties } = schema

@@ -7,11 +7,11 @@ export interface CoverageSection {
   readonly rules: readonly CoverageRule[]
 }
 
-/** A rule that asks something of a reader or a writer: tests name it by `// spec: <id>`, unless it says why not. */
+/** A rule for readers or writers. Tests name it by `// spec: <id>`, unless `notYet` says why there is none. */
 export interface CoverageRule {
   readonly id: string
   readonly rule: string
-  /** Why nothing keeps it. */
+  /** Why no test shows it. */
   readonly notYet?: string
 }
 
@@ -52,7 +52,7 @@ function linesOf(text: string): Map<number, { readonly indent: number; readonly 
   return lines
 }
 
-/** The title of the test or block that begins there: its first argument, behind the rows of `each`. */
+/** The title of the test or block that begins here: its first argument, or the one after the rows of `each`. */
 function titleAfter(text: string): string {
   const isEach = /^\s*\w+(\.\w+)*\.each\b/.test(text)
   const title = isEach
@@ -61,7 +61,7 @@ function titleAfter(text: string): string {
   return title?.[2] ?? ''
 }
 
-/** Where rules and tests do not fit, one sentence for each fault. */
+/** What does not match between rules and tests, one sentence for each fault. */
 export function coverageFaults(
   sections: readonly CoverageSection[],
   shown: readonly Shown[],

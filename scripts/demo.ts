@@ -7,8 +7,8 @@ import { type Service, type ServiceRecord, startProgram, startService } from './
 import { grouped, outputFolder, removeLeftovers, table, warehouseFile } from './demo/warehouse.ts'
 
 /**
- * The whole story of a tenant: an emulated service, `protime sync`, and a warehouse that `protime verify` compares
- * with the service after each of three syncs. Exit code 1 when anything differs.
+ * `npm run demo`: runs `protime sync` three times on an emulated tenant, and `protime verify` after each sync, which
+ * compares the warehouse with the service. The exit code is 1 if anything differs.
  */
 
 /** Collections without a delta whose records nothing refers to. */
@@ -20,17 +20,17 @@ const HISTORIES = [
   'sector-histories',
   'work-location-histories',
 ]
-/** Collections without a delta that others refer to: what is deleted of them must be new. */
+/** Collections without a delta that others refer to, so only new records of them can be deleted. */
 const ENTITIES = ['job-categories', 'sectors', 'work-locations']
 
 const REFERENCE = { collection: 'people', name: 'payroll' }
 
-/** Spread over all collections. */
+/** How many records of all collections change. */
 const CHANGES = { inserts: 96, updates: 144, deletes: 200, softDeletes: 60 }
 
 /**
- * A day at the tenant until its evening: everybody clocks in and out; records of all collections are
- * added, corrected and deleted; some clockings are deleted softly; a reference is new.
+ * Simulates a day until the evening: everybody clocks in and out, records of all collections are added, corrected and
+ * deleted, some clockings are soft-deleted, and a reference is added.
  */
 async function workOneDay(service: Service): Promise<void> {
   await service.tell('/advance', { hours: 18 })
@@ -42,12 +42,12 @@ async function workOneDay(service: Service): Promise<void> {
 }
 
 /**
- * A long weekend without a sync, 73 hours, so that every delta link is dead: another day of work,
- * deletes of collections without a delta and of references.
+ * Simulates a long weekend of 73 hours without a sync, after which every delta link has expired: records of collections
+ * without a delta and references are deleted, and there is another day of work.
  */
 async function workAndWait(service: Service): Promise<void> {
   for (const collection of HISTORIES) await undoLastMove(collection, service)
-  // The last record is one that the second sync has loaded and that nothing refers to yet.
+  // The second sync has loaded the last record, and nothing refers to it yet.
   for (const collection of ENTITIES) {
     const last = (await service.all(collection)).at(-1)
     await service.tell('/remove', { collection, id: last?.['id'] })
@@ -64,7 +64,7 @@ async function workAndWait(service: Service): Promise<void> {
   await service.tell('/changes', { ...CHANGES, seed: 3 })
 }
 
-/** Somebody stays where they were: the latest change of a history goes, what it ended is open again. */
+/** Undoes the latest change in a history: removes the last period of somebody, and opens the one before again. */
 async function undoLastMove(collection: string, service: Service): Promise<void> {
   const periods = await service.all(collection)
   const last = periods.findLast((period) => period['until'] === null && before(period, periods))
@@ -86,7 +86,7 @@ function idOf({ person }: ServiceRecord): unknown {
   return (person as ServiceRecord)['id']
 }
 
-/** Everybody who has begun works from 8:00 to 16:30, give or take some minutes. */
+/** Adds a day of work from about 8:00 to about 16:30 for everybody who is in service. */
 async function clockInAndOut(service: Service): Promise<void> {
   const date = (await service.now()).slice(0, 10)
   for (const { id, inServiceDate } of await service.all('people')) {
@@ -105,7 +105,7 @@ async function clockInAndOut(service: Service): Promise<void> {
 interface Verified {
   /** How many rows each stream has. */
   readonly rows: ReadonlyMap<string, number>
-  /** The lines of `protime verify`, but for its summary. */
+  /** The lines that `protime verify` prints before its summary. */
   readonly differences: readonly string[]
 }
 
@@ -116,9 +116,9 @@ const { values: given } = parseArgs({
   },
 })
 const SIZE = { people: Number(given.people), months: Number(given.months), pageSize: 1000 }
-/** How `protime verify` ends where something differs. */
+/** The exit code of `protime verify` if something differs. */
 const DIFFERS = 3
-/** Of a warehouse that differs, so many rows are shown. */
+/** How many differing rows are shown. */
 const MAX_SHOWN = 20
 
 const configFile = join(outputFolder, 'config.json')
@@ -151,7 +151,7 @@ async function story(signal: AbortSignal): Promise<readonly string[]> {
   }
 }
 
-/** Writes the configuration; activity definitions are offered for structures that it names. */
+/** Writes the configuration. It names the activity structures, without which there are no activity definitions. */
 async function configure(service: Service): Promise<void> {
   const definitions = await service.all('activity-definitions')
   const structures = new Map(
@@ -168,7 +168,7 @@ async function configure(service: Service): Promise<void> {
   await writeFile(configFile, `${JSON.stringify(config, null, 2)}\n`)
 }
 
-/** One sync with what happens before it, and the comparison of the warehouse with the service. */
+/** Lets `before` happen, runs a sync, and compares the warehouse with the service. */
 async function sync(
   title: string,
   service: Service,

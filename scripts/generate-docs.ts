@@ -53,7 +53,7 @@ interface Field {
 
 const TAGS = 'https://github.com/source-protime/source-protime/releases/tag'
 
-/** What must be at hand before the form is filled in: the required fields, by their titles. */
+/** The required fields of the form, by their titles. */
 export function prerequisites(): string {
   const { required = [], properties = {} } = specification()
   return required
@@ -87,7 +87,7 @@ export function changelog(): string {
     ({ version, date, subject }) => [version, date, `[v${version}](${TAGS}/v${version})`, subject],
   )
   const table = markdown(['Version', 'Date', 'Release', 'Subject'], rows)
-  // Airbyte's check wants the details at once below the heading.
+  // Airbyte's check requires the details directly below the heading.
   return `## Changelog\n\n<details>\n  <summary>Expand to review</summary>\n\n${table}\n\n</details>`
 }
 
@@ -113,7 +113,7 @@ function defaultOf({ default: fallback }: Field): string {
   return fallback === undefined ? '' : `\`${JSON.stringify(fallback)}\``
 }
 
-/** Text that is no code in the dialect of Airbyte's site, which takes braces and angles for it. */
+/** Escapes text for Airbyte's site, which would take braces and angle brackets for code. */
 function plain(text: string): string {
   return text
     .split('`')
@@ -140,7 +140,7 @@ const CLASSES: Readonly<Record<Exclude<PrivacyClass, 'none'>, string>> = {
   personal: 'facts about a person who is known only by an id',
 }
 
-/** What each mode makes of each class. */
+/** What each mode does with the fields of each class. */
 function classTable(): string {
   const rows = Object.entries(CLASSES).map(([name, meaning]) => [
     code(name),
@@ -185,7 +185,7 @@ interface ClassifiedField {
   readonly privacyClass: PrivacyClass
 }
 
-/** The fields of a stream by their classes; those inside of an object only where their class is another. */
+/** The fields of a stream with their classes; a field inside of an object only if its class differs from the object's. */
 function classifiedFields({ stream }: Stream): ClassifiedField[] {
   return inside(readStreamSchema(stream), '')
 
@@ -212,7 +212,7 @@ export function objectTable(): string {
   return markdown(['Object', 'Key', 'Members', 'Requests', 'Limits', 'Scopes'], rows)
 }
 
-/** The settings that only writing heeds. */
+/** The settings that apply to writing only. */
 export function writeSettingTable(): string {
   const rows = settingRows(writeSettingsSchema()).map(({ path, fallback, text }) => [
     code(path),

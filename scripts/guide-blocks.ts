@@ -4,12 +4,12 @@ import { packageFolder } from '../src/ground/project-files.ts'
 
 export const INSTALL_GUIDE = 'docs/install.md'
 
-/** What names images for Kubernetes. */
+/** The manifests for Kubernetes that name images. */
 export const MANIFESTS = ['tenant', 'all-tenants', 'webhooks'].map(
   (name) => `deploy/kubernetes/${name}.yaml`,
 )
 
-/** Who runs the commands of the guide, by the word behind the language of their block. */
+/** The commands that test the blocks of the guide, by the word after the language of a block. */
 export const PLACES = {
   pyairbyte: 'npm run test:engines -- install',
   meltano: 'npm run test:engines -- install',
@@ -41,7 +41,7 @@ export function installBlocks(guide = readGuide()): Block[] {
   )
 }
 
-/** What docs/install.md tells to type, or to write, in a place. */
+/** The text of the block of docs/install.md with this language and place; throws unless there is exactly one. */
 export function installText(language: 'sh' | 'python', place: Place): string {
   const found = installBlocks().filter(
     (block) => block.language === language && block.place === place,
@@ -52,7 +52,7 @@ export function installText(language: 'sh' | 'python', place: Place): string {
   return block.text
 }
 
-/** Commands that install this file in place of the published package. */
+/** The same commands, but they install this file instead of the published package. */
 export function withPackage(commands: string, path: string): string {
   return commands.replace(/^((?:npm|pip) install (?:.* )?)source-protime$/gm, `$1${path}`)
 }
@@ -60,7 +60,7 @@ export function withPackage(commands: string, path: string): string {
 /** One `docker run` of the guide. */
 export interface DockerRun {
   readonly image: string
-  /** The program in place of the image's entry point. */
+  /** The program that replaces the image's entry point. */
   readonly entrypoint?: string
   readonly args: readonly string[]
   /** The file that takes the output, in the folder that is mounted as /source. */
@@ -86,7 +86,7 @@ export function dockerRuns(commands: string): DockerRun[] {
     })
 }
 
-/** A file with this version in the names of images and wheels. */
+/** The text of a file with this version in the names of images and wheels. */
 export function withVersion(text: string, version: string): string {
   return text.replace(
     /(source-protime\/(?:(?:source|destination)-protime|protime-sync):|source_protime-|VERSION=|the tag `)\d+\.\d+\.\d+/g,

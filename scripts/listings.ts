@@ -1,7 +1,7 @@
 import { parseDocument, stringify } from 'yaml'
 import { TAP_CAPABILITIES, TARGET_CAPABILITIES } from '../src/protocol/singer/singer-program.ts'
 
-/** What the registry's file takes from other files. */
+/** The facts that metadata.yaml repeats from other files. */
 export interface MetadataFacts {
   readonly version: string
   readonly license: string
@@ -14,7 +14,7 @@ export interface MetadataFacts {
   }
 }
 
-/** A metadata.yaml with every fact that stands in package.json, CHANGELOG.md or the specification as it is there now. */
+/** A metadata.yaml with the present facts of package.json, CHANGELOG.md and the specification. */
 export function withFacts(document: string, facts: MetadataFacts): string {
   const { version, license, released, spec } = facts
   const metadata = parseDocument(document)
@@ -33,7 +33,7 @@ export function withFacts(document: string, facts: MetadataFacts): string {
   return metadata.toString({ lineWidth: 0 })
 }
 
-/** A specification as far as a listing is made from it. */
+/** The parts of a specification that a listing needs. */
 export interface ListedSpecification extends Specification {
   /** The changelog in the repository. */
   readonly changelogUrl: string
@@ -58,7 +58,7 @@ const PLUGINS = {
 /** A plugin for Meltano. */
 export type Plugin = keyof typeof PLUGINS
 
-/** Where the definition of a plugin stands in the repository. */
+/** The file of the repository with the definition of a plugin. */
 export function hubFile(plugin: Plugin): string {
   return `meltano-hub/${plugin}.yml`
 }
@@ -97,7 +97,7 @@ export function hubDefinition(
   return stringify(definition, { sortMapEntries: true, indentSeq: false, lineWidth: 0 })
 }
 
-/** A specification as far as Meltano's settings are made from it. */
+/** The parts of a specification that Meltano's settings need. */
 export interface Specification {
   readonly connectionSpecification: Setting
 }
@@ -184,7 +184,7 @@ function plain(name: string, setting: Setting): PluginSetting {
   }
 }
 
-/** Members of the alternatives, each once; the one that tells them apart is a choice. */
+/** The members of all alternatives, each once. The member that distinguishes them becomes a choice. */
 function alternatives(prefix: string, options: readonly Setting[]): PluginSetting[] {
   const members = options.flatMap((option) => Object.entries(option.properties ?? {}))
   return [...new Set(members.map(([name]) => name))].map((name) => {

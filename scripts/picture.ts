@@ -6,8 +6,8 @@ import { runProtime } from '../src/cli/main.ts'
 import { startService } from './demo/service.ts'
 
 /**
- * `npm run picture`: draws what a terminal shows of two syncs of an emulated tenant, a day of work apart, as
- * `docs/sync.svg`. `node dist/scripts/picture.js FILE PEOPLE MONTHS` draws another file, of another tenant.
+ * `npm run picture`: draws `docs/sync.svg`, which shows the output of two syncs of an emulated tenant in a terminal, with a
+ * day of work between them. `node dist/scripts/picture.js FILE PEOPLE MONTHS` draws another file, for another tenant.
  */
 const [file = 'docs/sync.svg', people = '60', months = '6'] = process.argv.slice(2)
 
@@ -37,7 +37,7 @@ async function main(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** What is on the screen of a terminal when a command has ended, with `...` for what is left out. */
+/** The lines on the screen of a terminal after a command has ended, with `...` for those that are left out. */
 async function shownOf(words: readonly string[]): Promise<readonly string[]> {
   let written = ''
   const collect = () =>
@@ -57,7 +57,7 @@ async function shownOf(words: readonly string[]): Promise<readonly string[]> {
   return lines.filter((line, i) => line !== '...' || lines[i - 1] !== '...')
 }
 
-/** Lines of text as a terminal shows them; those of a prompt stand out. */
+/** Lines of text as a terminal shows them; lines with a prompt are highlighted. */
 function svg(lines: readonly string[]): string {
   const width = Math.ceil(Math.max(...lines.map(({ length }) => length)) * COLUMN_PX) + 2 * EDGE_PX
   const height = lines.length * LINE_PX + 2 * EDGE_PX

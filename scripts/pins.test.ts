@@ -111,7 +111,7 @@ describe('this project', () => {
   })
 })
 
-/** npm has written no integrity of what it did not install. */
+/** npm writes no integrity for packages of other platforms, which it does not install. */
 const AWAITED = [
   ...platforms('@biomejs/cli', '2.6.8', [
     ...['android-arm64', 'android-x64', 'darwin-arm64', 'darwin-x64', 'linux-arm64-musl'],

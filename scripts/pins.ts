@@ -16,7 +16,7 @@ interface LockedEntry {
   readonly inBundle?: true
 }
 
-/** A package of package-lock.json that npm would install whatever its registry answers. */
+/** A package of package-lock.json without an integrity: npm would install whatever the registry sends. */
 interface Unverified {
   readonly path: string
   /** `name@version`. */
@@ -46,13 +46,13 @@ export async function withIntegrities(
   for (const { path, id } of unverifiedPackages(text)) {
     const { version, ...rest } = packages[path] ?? {}
     const integrity = await integrityOf(id)
-    // Where npm writes it.
+    // In the same place as npm writes it.
     if (version && integrity) packages[path] = { version, integrity, ...rest }
   }
   return `${JSON.stringify({ ...lock, packages }, null, 2)}\n`
 }
 
-/** What npm's registry says of one version, or undefined where it has none. */
+/** The integrity of one version in npm's registry; undefined if there is none. */
 export async function integrityOf(id: string): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)('npm', ['view', id, 'dist.integrity'])
@@ -71,7 +71,7 @@ export function baseImages(dockerfile: string): string[] {
   return [...new Set(all.flatMap(([, image = '']) => (stages.has(image) ? [] : image)))]
 }
 
-/** Those of them that a registry may replace by others of the same name. */
+/** The base images without a digest, which a registry may replace by others of the same name. */
 export function unpinnedImages(dockerfile: string): string[] {
   return baseImages(dockerfile).filter((image) => !/@sha256:[\da-f]{64}$/.test(image))
 }
@@ -98,8 +98,8 @@ export async function digestOf(image: string): Promise<string> {
 }
 
 /**
- * `npm run pin`: writes down what a release would otherwise take from a registry on trust, the integrity of
- * each package and the digest of each base image. What is written down already stays.
+ * `npm run pin`: adds the integrity of each package and the digest of each base image that has none, so that a release
+ * does not have to trust the registries. Existing ones are not changed.
  */
 async function main(): Promise<void> {
   const lock = await rewrite('package-lock.json', (text) => withIntegrities(text, integrityOf))

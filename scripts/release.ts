@@ -37,7 +37,7 @@ export function newestNotes(changelog: string): string {
   return section.trim()
 }
 
-/** What a release is judged by before anything is built. */
+/** The facts that decide whether a version may be released. */
 export interface Candidate {
   readonly version: string
   /** The day of today in UTC, YYYY-MM-DD. */
@@ -55,7 +55,7 @@ export interface Candidate {
   readonly unpinned: readonly string[]
 }
 
-/** Why this must not be released, a sentence each. */
+/** Why the candidate must not be released, one sentence for each reason. */
 export function releaseFaults(candidate: Candidate): string[] {
   const { version, changelog, uncommitted, head, tagged, unpinned, today, isOnMain } = candidate
   const [newest] = releasesOf(changelog)
@@ -91,7 +91,7 @@ export interface PublishedImage {
   readonly name: string
   /** The stage of the Dockerfile. */
   readonly target: string
-  /** What else the step that pushes it is given. */
+  /** The other settings of the step that pushes it. */
   readonly settings: Readonly<Record<string, unknown>>
 }
 
@@ -123,9 +123,9 @@ const TAG = `v${packageVersion()}`
 const OPTIONS = ['--dry-run', '--every-platform']
 
 /**
- * `npm run release`: judges the clone, makes every package in `release/`, tries them and the images,
- * and pushes the tag of the version, at which the workflow publishes. With `--dry-run` it does
- * all of that but the tag; with `--every-platform` DuckDB is packed for all platforms, not for this one alone.
+ * `npm run release`: checks the clone, makes all packages in `release/`, tests them and the images, and pushes the tag of
+ * the version, which starts the workflow that publishes. `--dry-run` does everything except the tag; with
+ * `--every-platform` DuckDB is packed for all platforms, not only for this one.
  */
 function main(args: readonly string[]): void {
   const isDry = args.includes('--dry-run')
@@ -150,7 +150,10 @@ function main(args: readonly string[]): void {
   tell(`${TAG} was pushed: .github/workflows/release.yml publishes it.`)
 }
 
-/** Throws what is wrong with the clone; a dry run tells it and continues, unless the tag is set, which publishes. */
+/**
+ * Throws an error with everything that is wrong with the clone. A dry run prints it and continues, unless the tag is
+ * already set, which means that the workflow publishes this commit.
+ */
 function judge(isDry: boolean): void {
   const text = (file: string) => readFileSync(join(packageFolder(), file), 'utf8')
   const [head, tagged] = [output('git', ['rev-parse', 'HEAD']).trim(), commitOf(TAG)]
@@ -193,7 +196,7 @@ function makePackages(isForAll: boolean): void {
   writeFileSync(join(FOLDER, 'NOTES.md'), `${newestNotes(changelog)}\n`)
 }
 
-/** What `tarball:` in packages.yml of a dbt project names: the package as it is committed, in a folder. */
+/** The file for `tarball:` in packages.yml of a dbt project: the package as it is committed, in a folder. */
 function archiveDbtPackage(): void {
   const name = `dbt-protime-${packageVersion()}`
   const file = join(FOLDER, `${name}.tar.gz`)
@@ -221,7 +224,7 @@ function published(): string[] {
   ]
 }
 
-/** Of what the clone knows of the remote: the workflow has fetched it all. */
+/** Judged by what was fetched from the remote; the workflow fetches everything. */
 function isOnMain(): boolean {
   const args = ['merge-base', '--is-ancestor', 'HEAD', 'origin/main']
   return spawnSync('git', args, { cwd: packageFolder() }).status === 0

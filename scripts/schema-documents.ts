@@ -71,10 +71,10 @@ interface TypeSchema {
   readonly required?: readonly string[]
 }
 
-/** The file that has the types of what webhooks send. */
+/** The file with the types of the records that webhooks send. */
 export const RECORD_TYPES = 'schemas/webhook-records.d.ts'
 
-/** What is an array in the stream and may be one object in an event. */
+/** Fields that are an array in the stream, but may be a single object in an event. */
 const ONE_OR_MORE: ReadonlySet<string> = new Set(['assignments.activityLevels'])
 
 /** The records of all collections with webhooks, as TypeScript's types, made from their schemas. */

@@ -18,7 +18,7 @@ const REPOSITORY = 'https://github.com/source-protime/source-protime'
 const DECISIONS = 'docs/decisions'
 const PAGES = join(packageFolder(), 'dist/site/pages')
 
-/** Pages that stand elsewhere than in `docs/`, and what they are called on the site. */
+/** Files outside of `docs/`, with their names on the site. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'README.md': 'index.md',
   'dbt/README.md': 'dbt.md',
@@ -27,7 +27,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'icon.svg': 'icon.svg',
 }
 
-/** Every file that the site takes from the repository, with its place on the site. */
+/** Every file of the repository that is part of the site, with its place there. */
 export function siteFiles(): ReadonlyMap<string, string> {
   const docs = readdirSync(join(packageFolder(), 'docs'), { recursive: true, encoding: 'utf8' })
     .map((name) => `docs/${name.replaceAll('\\', '/')}`)
@@ -50,8 +50,8 @@ export function decisionsPage(): string {
 }
 
 /**
- * A page as the site takes it. Its links lead to the pages of the site, and from what is no page to the file in the
- * repository at this version. A fence keeps its language alone; what tests call it by is left out.
+ * A page in the form for the site. Links to pages are changed to their places on the site, and links to other files to
+ * the repository at this version. Fences keep only their language; the other words are for tests.
  */
 export function sitePage(text: string, file: string, files = siteFiles()): string {
   return text
@@ -75,7 +75,7 @@ function onSite(target: string, file: string, files: ReadonlyMap<string, string>
   const from = dirname(files.get(file) ?? '')
   const page = meant === DECISIONS ? 'decisions/index.md' : files.get(meant)
   if (page !== undefined) return `${posix.relative(from, page)}${suffix}`
-  // Left as it is, it fails the build of the site.
+  // Not changed, so that the build of the site fails.
   if (!existsSync(join(packageFolder(), meant))) return target
   const kind = statSync(join(packageFolder(), meant)).isDirectory() ? 'tree' : 'blob'
   return `${REPOSITORY}/${kind}/v${packageVersion()}/${meant}${suffix}`
@@ -93,9 +93,9 @@ function main(): void {
   const require = createRequire(import.meta.url)
   copy(require.resolve('@mermaid-js/tiny'), 'mermaid.tiny.js')
   const python = pythonOf('site', join(packageFolder(), 'site/requirements.txt'))
-  // Not --quiet: it would hide the warnings from --strict, too.
+  // Without --quiet, which would hide the warnings from --strict, too.
   const build = ['-m', 'mkdocs', 'build', '--strict', '--config-file', 'site/mkdocs.yml']
-  // The theme's makers advertise their next program.
+  // Turns off an advertisement that the theme prints.
   const env = { ...process.env, NO_MKDOCS_2_WARNING: '1' }
   const { status } = spawnSync(python, build, { cwd: packageFolder(), stdio: 'inherit', env })
   process.exitCode = status ?? 1

@@ -160,7 +160,7 @@ async function readAll(config: EmulatedConfig): Promise<{ records: number; cost:
   }
 }
 
-/** The lists that hold what the streams hold: of dated records one for each year. */
+/** The paths of lists with the records of all streams; dated records need one list for each year. */
 function lists({ environment, start_date }: EmulatedConfig): string[] {
   const prefix = `/connector/${environment.api_name}/api/v1`
   const start = Date.parse(start_date)

@@ -20,13 +20,13 @@ import {
   startServer,
 } from '../measure.ts'
 
-/** A body in crumbs costs what garbage is left at the time: the middle of so many runs counts. */
+/** The peak for a body in tiny chunks varies with the garbage that is left, so the median of this many runs counts. */
 const CRUMB_ROUNDS = 5
 const PAGE_RECORDS = 600_000
 /** This file, as a program that reads its input slowly; see `readSlowly`. */
 const SLOW_READER = `'${process.execPath}' '${import.meta.filename}'`
 
-/** What no answer of the service may cost: bodies without an end, in crumbs, or for a slow reader. */
+/** The memory that hostile answers take: bodies without an end, in tiny chunks, or for a slow reader. */
 export async function* memory(): AsyncGenerator<Judged> {
   for (const { name, wire, megabytes } of endlessBodies) {
     const { peakMegabytes } = await costOf(wire, GIVEN_UP)
@@ -62,7 +62,7 @@ async function costOf(
     target.includes('/connect/token') ? reply(200, token) : wire(),
   )
   try {
-    // A damaged page is asked for again for as long as the setting says.
+    // 0, because a damaged page would be requested again until these minutes are over.
     const reading = { origin: service.url, streams: [stream], retryMinutes: 0 }
     return await withConnector(reading, (program) => measure(program, options))
   } finally {

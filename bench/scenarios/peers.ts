@@ -23,7 +23,7 @@ interface Peers {
 }
 
 const FOLDER = join(PROJECT, 'node_modules/.cache/bench-peers')
-/** It needs more than it says. */
+/** With packages that it needs but does not declare. */
 const FAROS = ['faros-airbyte-cdk@0.23.19', 'commander@9', 'lodash@4', 'faros-js-client@0.7']
 const AIRBYTE_CDK = 'airbyte-cdk==7.39.1'
 
@@ -103,7 +103,7 @@ async function costsOf(
   }
 }
 
-/** The words of a full refresh of the stream. */
+/** Calls `use` with the command line of a full refresh of the stream. */
 async function withFiles(use: (words: string[]) => Promise<Cost>): Promise<Cost> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const [config, catalog] = [join(folder, 'config.json'), join(folder, 'catalog.json')]

@@ -8,9 +8,8 @@ const STREAMS = ['absences', 'breaks', 'clockings', 'counters', 'people', 'contr
 const ROUNDS = 3
 
 /**
- * Six streams of a service that takes 30 ms a page: the longest chain of pages is all that counts.
- * Beside them a program that downloads one such chain and does nothing else, which also warms the
- * server up.
+ * Six streams of a service that takes 30 ms for each page, so that the longest chain of pages determines the time. They
+ * are compared with a program that only downloads one such chain, which also warms up the server.
  */
 export async function* latency(): AsyncGenerator<string> {
   const server = await startServer({ pages: PAGES, pageSize: 1000, delayMs: DELAY_MS })
@@ -35,10 +34,10 @@ export async function* latency(): AsyncGenerator<string> {
 const PER_SECOND = 10
 const BUCKET = 10
 const LIMITED_STREAMS = ['absences', 'breaks', 'clockings', 'counters']
-/** With the token and one hop for each stream a thousand requests in all. */
+/** A thousand requests in all, with the token and one more page for each stream. */
 const LIMITED_PAGES = 249
 
-/** A service that takes ten requests a second: few are to be refused, and little time lost. */
+/** A service that accepts ten requests per second: few should be refused, and little time should be lost. */
 export async function* rateLimit(): AsyncGenerator<string> {
   const server = await startServer({
     pages: LIMITED_PAGES,

@@ -3,7 +3,7 @@ import { PROJECT, withConnector } from '../connector.ts'
 import { inTurn, type Judged, type Medians, measure, peakLine, startServer } from '../measure.ts'
 
 const ROUNDS = 7
-/** Twenty more when V8 optimises the parser of HTTP after all. */
+/** If V8 optimised the HTTP parser, the peak would be 20 MB higher. */
 const LIMIT_MEGABYTES = 85
 /** The image has Node 24, which starts faster. */
 const [major = 0] = process.versions.node.split('.').map(Number)

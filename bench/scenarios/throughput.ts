@@ -14,7 +14,7 @@ import type { Encoding } from '../server.ts'
 
 const PAGE_SIZE = 1000
 const ROUNDS = 5
-/** Of larger numbers only so many pages differ: 8 million records would fill the server's memory. */
+/** How many pages differ; all pages of 8 million records would fill the server's memory. */
 const DISTINCT_PAGES = 1000
 /** Bytes of one of our RECORD lines for a record of the bench server. */
 const LINE_BYTES = 371
@@ -28,7 +28,7 @@ export const PROGRAMS = [
   'floor (dispatch)',
 ] as const satisfies readonly Program[]
 
-/** What so many million records cost, in pages of a thousand: the programs in turn. */
+/** Measures the programs in turn with this many million records, in pages of a thousand. */
 export async function costsOf(millions: number, rounds = ROUNDS): Promise<Medians<Program>> {
   const pages = (millions * 1_000_000) / PAGE_SIZE
   const server = await startServer({ pages, distinct: DISTINCT_PAGES, pageSize: PAGE_SIZE })
@@ -48,7 +48,7 @@ export async function costsOf(millions: number, rounds = ROUNDS): Promise<Median
   }
 }
 
-/** A million records, start-up included, and what each further million costs: eight less one, over seven. */
+/** A million records with the start-up, and the cost of each further million, which is computed from eight and one. */
 export async function* throughput(): AsyncGenerator<string> {
   const one = await costsOf(1)
   yield* toldOf('1 million records', 1, one)

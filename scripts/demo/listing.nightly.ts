@@ -9,8 +9,7 @@ import { packageFolder } from '../../src/ground/project-files.ts'
 import { table } from './warehouse.ts'
 
 /**
- * What README shows of a command, by the words that its line begins with: the lines that were printed in one
- * piece, piece by piece. README writes `...` for what it leaves out.
+ * The output of a command that README shows, split into pieces where README writes `...` for lines that it leaves out.
  */
 function shownPieces(command: string): string[] {
   const readme = readFileSync(join(packageFolder(), 'README.md'), 'utf8')
@@ -27,7 +26,7 @@ async function runDemo(folder: string, ...options: readonly string[]): Promise<s
   return stdout
 }
 
-/** The pieces that do not stand in a text in their order; `mask` is made of both before. */
+/** The pieces that a text does not contain in this order, after `mask` was applied to both. */
 function missingPieces(
   pieces: readonly string[],
   text: string,
@@ -57,7 +56,7 @@ it('README shows what the demo prints, but for the seconds', () => {
   expect(missingPieces(pieces, printed, withoutSeconds)).toEqual([])
 })
 
-/** The query of a page, and the answer that stands below it. */
+/** The query that a page shows, and the answer below it. */
 function question(page: string): readonly [string, string] {
   const found = /```sql dbt\n(.*?)```\n\n```\n(.*?)```/s.exec(readFileSync(page, 'utf8'))
   const [, sql = '', answer = ''] = found ?? []

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { packageFolder } from '../../src/ground/project-files.ts'
 import { referencedCollections } from '../../src/streams/collections.ts'
 
-/** A program of the package that runs in a process of its own, with its output to be read. */
+/** A program of the package in a process of its own. */
 export interface Program {
   readonly stdout: Readable
   /** What the program has written to stderr so far. */
@@ -51,9 +51,9 @@ export interface Service {
   config(): Promise<ServiceRecord>
   /** The service's time, as ISO text. */
   now(): Promise<string>
-  /** All that lives in a collection now. */
+  /** All present records of a collection. */
   all(collection: string): Promise<ServiceRecord[]>
-  /** Writes references as a second client, which can do nothing else. */
+  /** Creates a second client, which may only write references, and a writer that uses it. */
   references(): Promise<ReferenceWriter>
   /** Posts a verb to the control endpoint, for example `/advance` with `{ hours: 73 }`. */
   tell(verb: string, body: object): Promise<unknown>
@@ -93,7 +93,7 @@ export async function startService(size: TenantSize, signal: AbortSignal): Promi
   }
   signal.throwIfAborted()
   if (control === undefined) throw new Error(`The emulator did not start: ${program.stderr()}`)
-  // Nothing more is expected, but a full pipe would hold the emulator up.
+  // The rest of the output is discarded, because a full pipe would block the emulator.
   program.stdout.resume()
   const ask = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(`${control}${path}`, { ...init, signal })
@@ -168,7 +168,7 @@ export async function allReferences(given: ServiceRecord): Promise<ServiceRecord
   return references
 }
 
-/** What the path of a custom reference names. */
+/** The parts of the path of a custom reference. */
 interface Reference {
   readonly collection: string
   readonly name: string
@@ -182,7 +182,7 @@ export interface ReferenceWriter {
   remove(reference: Reference): Promise<void>
 }
 
-/** A writer of the client that this configuration names. */
+/** Creates a writer that uses the credentials of this configuration. */
 export function createReferenceWriter(given: ServiceRecord): ReferenceWriter {
   const config = given as unknown as Config
   const { base_url, api_name } = config.environment
