@@ -43,7 +43,7 @@ export async function readChosenStreams(file: string): Promise<ReadonlySet<strin
   return new Set(streams.map(({ name }) => name))
 }
 
-/** In Singer's, a stream has its name beside its schema; Airbyte has an object for it. */
+/** In a Singer catalog, `tap_stream_id` and `stream` are names of a stream; in an Airbyte catalog, `stream` is an object. */
 function isSinger(input: unknown): boolean {
   const streams: unknown = (input as { streams?: unknown } | null)?.streams
   if (!Array.isArray(streams)) return false

@@ -69,7 +69,7 @@ async function createOnce(
     const advice = `The webhook may exist, but then nobody has its key: look for it with \`protime webhooks list --collection ${wanted.collectionName}\` and delete it before you try again.`
     if (error instanceof InterruptedError) log.warn(advice)
     if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
-    // An answer without id or key says itself that the webhook is there, and to delete it.
+    // The message for an answer without id or key already says that the webhook exists and has to be deleted.
     if (error.id === 'webhook-incomplete') throw error
     throw new ConnectorError(error.failure, error.id, `${error.message} ${advice}`, {
       cause: error,

@@ -95,7 +95,7 @@ function openWriteSession(
   const rejectedRecords = createRejectedRecords(
     writing.dryRun ? undefined : writing.rejectedRecords,
   )
-  // This file is all that a run leaves on a disk, so two runs meet in its folder.
+  // A run writes no other file, so its lock is in the folder of this one.
   const isLocked = writing.rejectedRecords !== undefined && !writing.dryRun
   const folder = isLocked ? dirname(writing.rejectedRecords) : undefined
   return {
@@ -180,8 +180,8 @@ function openWriteSession(
       rejectedRecords.write(outcome)
     }
     rejectedRecords.forget(ordinal)
-    // If a failing run covered it by a state, it would not come again, and a second attempt would look
-    // successful.
+    // If a run that fails passed on a state that covers the record, the next attempt would not get the record again,
+    // and would look successful.
     const isPending = rejection !== undefined && kind === 'unknown'
     const isTolerated = rejection !== undefined && !isPending
     onOutcome({ ordinal, rejection, isPending, isTolerated })
@@ -271,7 +271,7 @@ export function createDestination(retryPolicy?: RetryPolicy): Destination<Destin
   const waits = retryPolicy === undefined ? {} : { retryPolicy }
   return {
     configure(input, log) {
-      // Also of a configuration that is not valid: a warning may tell why.
+      // Even if the configuration is invalid: a warning may say why.
       for (const warning of configWarnings(input)) log.warn(warning)
       return { service: parseConfig(input), writing: parseWriteSettings(input) }
     },
@@ -291,7 +291,7 @@ function objectSpec(name: ObjectName, { mirror }: WriteSettings): ObjectSpec {
     name,
     schema: { type: 'object', additionalProperties: true, required, properties },
     matchingKeys: keys.flat().map((member) => [member]),
-    // To overwrite is to delete what is not sent.
+    // `overwrite` deletes what is not sent, and only a mirror may delete.
     modes: SYNC_MODES.filter((mode) => mode !== 'overwrite' || mirror),
   }
 }

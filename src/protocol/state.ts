@@ -1,9 +1,11 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { parseMessages } from './command-line.ts'
 
-/** All STATEs above the small size may together take this many bytes, */
+/**
+ * The bytes that all STATEs above the small size may take together, in addition to one byte per
+ * `RECORD_BYTES_PER_STATE_BYTE` bytes of records.
+ */
 const FREE_BYTES = 768 * 1024
-/** plus one byte per this many bytes of records. */
 const RECORD_BYTES_PER_STATE_BYTE = 60
 /** Platforms and destinations keep STATEs in memory until the rows before them are committed, which takes minutes. */
 const MOST_BYTES_PER_MINUTE = 8_000_000

@@ -186,18 +186,17 @@ function hasEscape(at: u32, end: u32): bool {
   return false
 }
 
-// The rules do the same to all records of one shape, except in arrays. It is noted with its positions in one record;
-// `learn` converts them to positions in the shape.
+// The rules do the same to all records of one shape, except in arrays. The script notes what they did to one record, with
+// the positions in it; `learn` converts these to positions in the shape.
 
 /** A note: a position, and what is done there. */
 const NOTE_BYTES: u32 = 8
 
-/** A copy ends here, */
-export const CUT: u32 = 1
 /**
- * and continues here. Any other number is the rule of the value that begins here, or of the object between a cut and
- * this position.
+ * What is done at a position: the copy of the record ends, or it continues. Any other number is the rule of the value
+ * that begins there, or of the object between a cut and the position.
  */
+export const CUT: u32 = 1
 export const RESUME: u32 = 0
 
 /** The number of notes. */
@@ -225,7 +224,6 @@ export function note(at: u32, what: u32): void {
   store<u32>(to, what, 4)
 }
 
-/** Enters an array. */
 export function enterList(): void {
   lists++
 }
@@ -239,12 +237,10 @@ export function spoilScript(): void {
   isComplete = false
 }
 
-/** The position of a note. */
 export function positionOf(index: u32): u32 {
   return load<u32>(SCRIPT + index * NOTE_BYTES)
 }
 
-/** The action of a note. */
 export function actionOf(index: u32): u32 {
   return load<u32>(SCRIPT + index * NOTE_BYTES, 4)
 }
