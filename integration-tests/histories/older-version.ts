@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../src/records/stream-spec.ts'
-import { writeFields } from '../../src/sync/field-set.ts'
+import { writeFields } from '../../src/sync/stored-state.ts'
 import type { SyncMessage, SyncRun } from './run-sync.ts'
 
 /** The fields that a version of the connector does not know yet, by stream. */

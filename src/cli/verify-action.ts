@@ -5,14 +5,12 @@ import { readMessagesOption } from '../protocol/command-line.ts'
 import type { Failure, SyncObserver } from '../protocol/connector.ts'
 import { observed } from '../protocol/progress/observed.ts'
 import { createSource, offeredStreams } from '../source/source.ts'
-import type { Found } from '../verify/compare-stream.ts'
-import { type Difference, type Earlier, earlierOf } from '../verify/difference.ts'
+import { type Difference, type Earlier, earlierOf, type Found } from '../verify/compare-stream.ts'
+import type { RowKey } from '../verify/digests.ts'
 import { type Dialect, landingQueries } from '../verify/landing-queries.ts'
 import { readPrintedRows } from '../verify/printed-rows.ts'
-import type { RowKey } from '../verify/row-digest.ts'
 import type { Held, VerifiedStream } from '../verify/row-table.ts'
-import { type Verified, verify } from '../verify/verify.ts'
-import { verifyBetweenSyncs } from '../verify/verify-between-syncs.ts'
+import { type Verified, verify, verifyBetweenSyncs } from '../verify/verify.ts'
 import { keepsDeleted, readWarehouse } from '../verify/warehouse-rows.ts'
 import { createPatience } from '../warehouse/duckdb.ts'
 import {
@@ -141,7 +139,7 @@ async function betweenSyncs(
     streams,
     sync: () => sync(options, streams, tools),
     read: (some, isWanted) => readFile(options, some, tools, isWanted),
-    verify: (some, held, found) => list(some, held, tools, found),
+    compare: (some, held, found) => list(some, held, tools, found),
   })
   for (const difference of differences.slice(0, options.limit)) await tools.say(difference)
   const count = differences.length

@@ -1,12 +1,12 @@
 import { warningOf } from '../ground/message-ids.ts'
 import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
-import { changedRows } from './changed-rows.ts'
 import { addDays } from './days.ts'
 import { type EmitSettings, emitPages, emitSlices } from './emit.ts'
 import type { Key } from './id-set.ts'
 import { isDamaged, isNotOffered } from './page-failures.ts'
 import { LIST } from './position.ts'
+import { changedRows } from './row-treatment.ts'
 import { referencePairs, type Slice, sliceAfter, slicesOf } from './slices.ts'
 import { lastDay, type StreamContext } from './stream-state.ts'
 

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createPageScanner } from '../page/create-page-scanner.ts'
 import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
-import { type AnswerOrder, BATCH_ORDER, createChangeOrder } from './answer-order.ts'
-import { changedRows } from './changed-rows.ts'
 import { createIntegerSum, createTextSum, keyText, textOf, type ValueType } from './checksums.ts'
+import { type AnswerOrder, BATCH_ORDER, changedRows, createChangeOrder } from './row-treatment.ts'
 
 it('judges a change by the date that the service sends, although the warehouse gets no date', () => {
   const scanner = createPageScanner(

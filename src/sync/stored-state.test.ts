@@ -1,10 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createJsonBatch, DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
-import { addedFields, writeFields } from './field-set.ts'
 import { createLatestChanges, readLatestChanges } from './latest-changes.ts'
 import type { Changes, Position } from './position.ts'
-import { readState, type StoredState, writeState } from './stored-state.ts'
+import {
+  addedFields,
+  readState,
+  type StoredState,
+  writeFields,
+  writeState,
+} from './stored-state.ts'
 
 const AT = new Date('2026-11-20T03:00:00Z')
 const PAGE = { url: '/people?page=2', at: AT }

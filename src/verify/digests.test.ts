@@ -3,7 +3,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCollector } from '../ground/v8.ts'
-import { JsonDigest, roundedNumber } from './json-digest.ts'
+import { JsonDigest, keyOf, RowDigest, type RowKey, roundedNumber } from './digests.ts'
 import {
   createExactReader,
   createLooseReader,
@@ -11,7 +11,6 @@ import {
   markOf,
   type RowShape,
 } from './record-reader.ts'
-import { keyOf, RowDigest, type RowKey } from './row-digest.ts'
 import { RowTable } from './row-table.ts'
 
 function digestOf(json: string, digest = new JsonDigest()): string {

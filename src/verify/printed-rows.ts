@@ -2,8 +2,8 @@ import type { Readable } from 'node:stream'
 import { ConnectorError } from '../ground/errors.ts'
 import { isJsonObject } from '../ground/json.ts'
 import { readLines } from '../protocol/input-messages.ts'
+import type { RowKey } from './digests.ts'
 import { createLooseReader, markOf, type RecordReader } from './record-reader.ts'
-import type { RowKey } from './row-digest.ts'
 import { type Held, type HeldRows, RowTable, type VerifiedStream } from './row-table.ts'
 
 interface Printed {

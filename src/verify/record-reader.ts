@@ -1,8 +1,17 @@
 import { deletionOf } from '../protocol/sync-columns.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import { type Column, type ColumnType, columnType, fits } from '../warehouse/column.ts'
-import { JsonDigest, roundedNumber, scalarEnd, skipSpace } from './json-digest.ts'
-import { createFieldList, dayNumber, type FieldList, keyOf, RowDigest } from './row-digest.ts'
+import {
+  createFieldList,
+  dayNumber,
+  type FieldList,
+  JsonDigest,
+  keyOf,
+  RowDigest,
+  roundedNumber,
+  scalarEnd,
+  skipSpace,
+} from './digests.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c

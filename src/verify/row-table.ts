@@ -1,6 +1,6 @@
 import type { StreamSpec } from '../records/stream-spec.ts'
+import { NO_DAY, type RowDigest, type RowKey } from './digests.ts'
 import type { RecordReader, RowShape } from './record-reader.ts'
-import { NO_DAY, type RowDigest, type RowKey } from './row-digest.ts'
 
 /** The number of rows in a chunk. */
 const CHUNK = 4096

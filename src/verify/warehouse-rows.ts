@@ -7,9 +7,8 @@ import { closingOnError, openDatabase, type Patience, texts } from '../warehouse
 import { isOwned, type Owner } from '../warehouse/owner.ts'
 import { literal, quoted } from '../warehouse/sql.ts'
 import { presentTables, storedColumns } from '../warehouse/tables.ts'
-import { JsonDigest } from './json-digest.ts'
+import { dayNumber, JsonDigest, keyOf, NO_DAY, type RowKey } from './digests.ts'
 import { createExactReader, type RecordReader } from './record-reader.ts'
-import { dayNumber, keyOf, NO_DAY, type RowKey } from './row-digest.ts'
 import { type Held, type HeldRows, RowTable, type VerifiedStream } from './row-table.ts'
 
 export interface WarehouseRowsSettings {
