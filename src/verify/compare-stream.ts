@@ -237,10 +237,7 @@ function isDifference(value: unknown): value is Difference {
  * A key as a JSON value: a number, a string, or an array of several columns without the values of external
  * references.
  */
-export function printedKey(
-  key: number | string,
-  { key: columns }: Pick<StreamSpec, 'key'>,
-): unknown {
+function printedKey(key: number | string, { key: columns }: Pick<StreamSpec, 'key'>): unknown {
   if (typeof key === 'number') return key
   const value: unknown = JSON.parse(key)
   if (!Array.isArray(value)) return value
