@@ -1,7 +1,6 @@
 import { type Config, parseConfig } from '../config/config.ts'
 import { createMask } from '../ground/mask.ts'
-import { scopeName } from '../http/endpoints.ts'
-import { LINK_TOKENS } from '../http/links.ts'
+import { LINK_TOKENS, scopeName } from '../http/endpoints.ts'
 import { createSession, type SessionSettings } from '../http/session.ts'
 import { hasScope } from '../http/token.ts'
 import { createJobCategories } from './job-categories.ts'

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '../ground/json.ts'
 import type { ServiceAnswer } from '../http/client.ts'
-import { resourceUrl } from '../http/endpoints.ts'
-import { createCircleCheck, MAX_URL_LENGTH, resolveLink } from '../http/links.ts'
+import { createCircleCheck, MAX_URL_LENGTH, resolveLink, resourceUrl } from '../http/endpoints.ts'
 import type { Session } from '../http/session.ts'
 import { statusIs } from '../http/status.ts'
 import { hasScope } from '../http/token.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createMask } from '../ground/mask.ts'
+import { LINK_TOKENS } from './endpoints.ts'
 import { type ErrorReply, type ErrorTextOptions, toHttpError } from './http-error.ts'
-import { LINK_TOKENS } from './links.ts'
 
 const URL = 'https://acme.protime.test/connector/svcapi/api/v1/people?deltaToken=opaque'
 

@@ -2,7 +2,7 @@ import { ConnectorError, type FailureType } from '../ground/errors.ts'
 import { isJsonObject, textOfBody, tryParseJson } from '../ground/json.ts'
 import { type Mask, withoutValues } from '../ground/mask.ts'
 import { clean } from '../ground/text.ts'
-import { LINK_TOKENS, withoutQuery } from './links.ts'
+import { LINK_TOKENS, withoutQuery } from './endpoints.ts'
 import { meaningOf, type StatusKind, statusIs } from './status.ts'
 import type { Reply } from './transport.ts'
 

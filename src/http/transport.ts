@@ -3,7 +3,7 @@ import { isIP, type LookupFunction, Socket } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { ConnectorError } from '../ground/errors.ts'
 import { keepNextUnoptimised, optimiseAgain } from '../ground/v8.ts'
-import { withoutQuery } from './links.ts'
+import { withoutQuery } from './endpoints.ts'
 import { ProxyFailure, toNetworkError } from './network-error.ts'
 import {
   assertPublicUrl,

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { packageDescription, packageVersion, readProjectJson } from '../ground/project-files.ts'
-import { LINK_TOKENS } from '../http/links.ts'
+import { LINK_TOKENS } from '../http/endpoints.ts'
 import type { RetryPolicy } from '../http/retry.ts'
 import type { Connector } from '../protocol/connector.ts'
 

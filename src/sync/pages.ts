@@ -1,8 +1,8 @@
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import type { Body, Client } from '../http/client.ts'
 import { REAL_TIME } from '../http/clock.ts'
+import { createCircleCheck } from '../http/endpoints.ts'
 import type { RetryCause } from '../http/exchange.ts'
-import { createCircleCheck } from '../http/links.ts'
 import { type RetryPolicy, SLOWEST_BODY_MS, tooSlow } from '../http/retry.ts'
 import { afterRequestSent } from '../http/transport.ts'
 import {

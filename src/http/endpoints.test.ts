@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { createEndpoints, dateRange, type Query, requestUrl, scopeName } from './endpoints.ts'
-import { createCircleCheck, resolveLink, withoutQuery } from './links.ts'
+import {
+  createCircleCheck,
+  createEndpoints,
+  dateRange,
+  type Query,
+  requestUrl,
+  resolveLink,
+  scopeName,
+  withoutQuery,
+} from './endpoints.ts'
 
 const ORIGIN = 'https://acme.protime.test'
 const PREFIX = '/connector/svcapi/api/v1'
