@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { defaultControl, referenceText } from '../emulator/control/control-server.ts'
-import { serveOptions } from '../src/cli/serve-options.ts'
+import { serveOptions } from '../src/cli/resource-commands.ts'
 import { writeSettingsSchema } from '../src/config/config-faults.ts'
 import { destinationSpec } from '../src/destination/destination-connector.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'

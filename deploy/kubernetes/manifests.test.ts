@@ -8,8 +8,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { installText } from '../../scripts/guide-blocks.ts'
 import { EXIT } from '../../src/cli/command.ts'
-import { parseServeWords } from '../../src/cli/serve-action.ts'
-import { type ServeWords, serveOptions } from '../../src/cli/serve-options.ts'
+import { serveOptions } from '../../src/cli/resource-commands.ts'
+import { parseServeWords, type ServeWords } from '../../src/cli/serve-action.ts'
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 

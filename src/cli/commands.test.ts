@@ -7,8 +7,8 @@ import { createMask } from '../ground/mask.ts'
 import type { WarehouseAge } from '../warehouse/account.ts'
 import { createCommandLog } from './command.ts'
 import { recordTable } from './preview-action.ts'
-import { parseServeWords, readChosenStreams } from './serve-action.ts'
-import { type ServeWords, serveOptions } from './serve-options.ts'
+import { serveOptions } from './resource-commands.ts'
+import { parseServeWords, readChosenStreams, type ServeWords } from './serve-action.ts'
 import { statusText } from './status-action.ts'
 
 function logged({ isDebug = false, isQuiet = false, isColoured = false } = {}) {

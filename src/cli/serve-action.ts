@@ -27,7 +27,6 @@ import {
   StartError,
   UsageError,
 } from './command.ts'
-import type { ServeWords } from './serve-options.ts'
 import { isDryRun, webhookCollection } from './with-client.ts'
 
 /**
@@ -55,6 +54,28 @@ function isSinger(input: unknown): boolean {
 const POST_PASSWORD = 'PROTIME_POST_PASSWORD'
 
 export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The options of `protime webhooks serve`, unparsed. */
+export interface ServeWords {
+  readonly publicUrl?: string
+  readonly listen: string
+  readonly store?: string
+  readonly collection?: string
+  readonly catalog?: string
+  readonly run?: string
+  readonly airbyteConnection?: string
+  readonly post?: string
+  readonly debounce: string
+  readonly maxWait: string
+  readonly minInterval?: string
+  readonly watchInterval: string
+  readonly retry: string
+  readonly poll: string
+  readonly adopt?: true
+  readonly keysOnly?: true
+  readonly once?: true
+  readonly unsubscribe?: true
+}
 
 /** The settings of a server; throws a UsageError for options that make no sense. */
 export function parseServeWords(words: ServeWords, environment: Environment): ServeSettings {
