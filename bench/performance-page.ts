@@ -15,7 +15,7 @@ import {
 
 const HEAD = ['', 'records/s', 'CPU s per million', 'peak MB', 'time beside ours'] as const
 
-/** `npm run bench:table` measures on this machine and writes docs/performance.md and the chart in it. */
+/** `npm run bench:table` measures on this machine and writes docs/performance.md. */
 async function writePage(): Promise<void> {
   const [busy = 0] = loadavg()
   const starts = await startCosts()
@@ -37,7 +37,7 @@ ${machine(busy)}
 The *conventional* program parses each page and serialises each record, as other connectors do, and is well written. The *floors* download and
 write as many bytes without looking at them.
 
-![Records per second](performance.svg)
+${chart(8, eight)}
 
 ## Start-up
 
@@ -87,7 +87,6 @@ ${table(['plain', 'gzip', 'brotli'], 1, packed, 'plain')}
 ${others.map(beside).join('')}`
 
   writeFileSync(join(PROJECT, 'docs/performance.md'), page)
-  writeFileSync(join(PROJECT, 'docs/performance.svg'), performanceChart(page))
 }
 
 function machine(busy: number): string {
@@ -106,7 +105,7 @@ function table<Name extends string>(
     HEAD,
     names.map((name) => [
       name,
-      String(Math.round((millions * 1e6) / of(name, 'seconds'))),
+      String(recordsPerSecond(millions, of, name)),
       (of(name, 'cpuSeconds') / millions).toFixed(2),
       of(name, 'peakMegabytes').toFixed(0),
       (of(name, 'seconds') / of(first, 'seconds')).toFixed(2),
@@ -120,7 +119,7 @@ function beside({ name, few, many }: PeerCosts): string {
     ['', 'records/s', 'CPU s per million', 'peak MB', 'each further million: s', 'CPU s'],
     (['ours', 'peer'] as const).map((one) => [
       one === 'ours' ? one : name,
-      String(Math.round((many.millions * 1e6) / many.of(one, 'seconds'))),
+      String(recordsPerSecond(many.millions, many.of, one)),
       (many.of(one, 'cpuSeconds') / many.millions).toFixed(2),
       many.of(one, 'peakMegabytes').toFixed(0),
       more(one, 'seconds').toFixed(2),
@@ -134,47 +133,24 @@ function rows(head: readonly string[], body: readonly (readonly string[])[]): st
   return [head, head.map(() => '---'), ...body].map((row) => `| ${row.join(' | ')} |`).join('\n')
 }
 
-const WIDTH_PX = 720
-const LABEL_PX = 190
-const BAR_PX = 28
-const GAP_PX = 12
-const HEAD_PX = 48
-
-/** A program and its throughput. */
-interface Bar {
-  readonly name: string
-  readonly recordsPerSecond: number
+/** The throughput of the programs as a chart, which Mermaid draws. */
+function chart(millions: number, of: Medians<(typeof PROGRAMS)[number]>): string {
+  const rates = PROGRAMS.map((name) => recordsPerSecond(millions, of, name))
+  return `\`\`\`mermaid
+xychart-beta horizontal
+    title "Records per second, ${millions} million records"
+    x-axis [${PROGRAMS.map((name) => `"${name}"`).join(', ')}]
+    y-axis "records per second" 0 --> ${Math.max(...rates)}
+    bar [${rates.join(', ')}]
+\`\`\``
 }
 
-/** The throughput of eight million records, as docs/performance.md has it in a table, as a chart in SVG. */
-export function performanceChart(page: string): string {
-  const bars = barsOf(page)
-  const most = Math.max(...bars.map(({ recordsPerSecond }) => recordsPerSecond))
-  const scale = (WIDTH_PX - LABEL_PX - 110) / most
-  const height = HEAD_PX + bars.length * (BAR_PX + GAP_PX)
-  const lines = bars.map(({ name, recordsPerSecond }, i) => {
-    const y = HEAD_PX + i * (BAR_PX + GAP_PX)
-    const width = Math.round(recordsPerSecond * scale)
-    const middle = y + BAR_PX * 0.68
-    return `  <text x="${LABEL_PX - 10}" y="${middle}" text-anchor="end">${name}</text>
-  <rect x="${LABEL_PX}" y="${y}" width="${width}" height="${BAR_PX}" rx="3" fill="${i === 0 ? '#1a7f64' : '#8c959f'}"/>
-  <text x="${LABEL_PX + width + 8}" y="${middle}">${recordsPerSecond.toLocaleString('en')}</text>`
-  })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH_PX} ${height}" width="${WIDTH_PX}" font-family="system-ui, sans-serif" font-size="14" fill="#1f2328">
-  <title>Records per second, eight million records</title>
-  <rect width="100%" height="100%" rx="8" fill="#ffffff"/>
-  <text x="16" y="28" font-weight="600">Records per second, eight million records</text>
-${lines.join('\n')}
-</svg>
-`
+function recordsPerSecond<Name extends string>(
+  millions: number,
+  of: Medians<Name>,
+  name: Name,
+): number {
+  return Math.round((millions * 1e6) / of(name, 'seconds'))
 }
 
-function barsOf(page: string): Bar[] {
-  const [, section = ''] = page.split('\n## Eight million\n')
-  const [table = ''] = section.split('\n## ')
-  const rows = [...table.matchAll(/^\| ([^|]+) \| (\d+) \|/gm)]
-  if (rows.length < 2) throw new Error('docs/performance.md has no table of eight million records')
-  return rows.map(([, name = '', number]) => ({ name, recordsPerSecond: Number(number) }))
-}
-
-if (process.argv[1] === import.meta.filename) await writePage()
+await writePage()

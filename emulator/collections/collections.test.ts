@@ -5,8 +5,12 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Emulator } from '../emulator.ts'
 import { connect, type TestClient } from '../test-client.ts'
-import { readSchemaCollections, schemaCollection } from './collections.ts'
-import { documentedCollections, documentedRelations } from './documented-collections.ts'
+import {
+  documentedCollections,
+  documentedRelations,
+  readSchemaCollections,
+  schemaCollection,
+} from './collections.ts'
 
 const documented = Object.entries(documentedCollections).map(([name, facts]) => {
   const file = `schemas/${name.replaceAll('-', '_')}.json`

@@ -1,6 +1,5 @@
 import type { Span } from '../clock.ts'
-import { collections } from '../collections/collections.ts'
-import { referenceTargets } from '../collections/documented-collections.ts'
+import { collections, referenceTargets } from '../collections/collections.ts'
 import type { FailOptions, FaultKind, FaultOptions } from '../http/faults.ts'
 import type { WantedChanges } from '../mutations/random-changes.ts'
 import type { Fields, Id } from '../store/store.ts'

@@ -1,6 +1,6 @@
 import { type Clock, daysBetween } from '../clock.ts'
+import type { CollectionFacts } from '../collections/collections.ts'
 import { collections, offers } from '../collections/collections.ts'
-import type { CollectionFacts } from '../collections/documented-collections.ts'
 import { type ChangeItem, changesSince, type Delta, type DeltaPosition } from '../delta/deltas.ts'
 import { checkFilter, everything, type Filter, parseFilter } from '../filter/check.ts'
 import {

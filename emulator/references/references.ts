@@ -1,5 +1,4 @@
-import { collections, hasRecords, relations } from '../collections/collections.ts'
-import { referenceTargets } from '../collections/documented-collections.ts'
+import { collections, hasRecords, referenceTargets, relations } from '../collections/collections.ts'
 import { notValid } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
 import {
