@@ -8,7 +8,7 @@ import type { SettingsSchema } from '../src/ground/settings-schema.ts'
 
 const require = createRequire(import.meta.url)
 const FILE = 'dist/validators.cjs'
-const PROTOCOL = 'src/protocol/acceptance/airbyte_protocol'
+const PROTOCOL = readFileSync('src/protocol/acceptance/airbyte_protocol.yaml', 'utf8')
 const MESSAGE_FILE = 'dist/airbyte-message.cjs'
 
 /** `node dist/scripts/compile-validators.js`, for the build: writes the code that checks settings, and messages of Airbyte. */
@@ -26,7 +26,7 @@ const ajv = new Ajv({
 const licence = readFileSync(require.resolve('ajv/LICENSE'), 'utf8')
 const code = withoutAjv(standaloneCode.default(ajv, { config: 'config', write: 'write' }))
 write(FILE, `/*\n${licence}*/\n${code}`)
-write(MESSAGE_FILE, `/*\n${readFileSync(`${PROTOCOL}.LICENSE`, 'utf8')}*/\n${messageCode()}`)
+write(MESSAGE_FILE, `/*\n${openingComment(PROTOCOL)}*/\n${messageCode()}`)
 
 /** Replaces the `require` of a module of ajv by its code, so that the programs do not need ajv. */
 function withoutAjv(compiled: string): string {
@@ -39,6 +39,11 @@ function withoutAjv(compiled: string): string {
   const alone = compiled.replaceAll(`require("${name}")`, () => inPlace)
   if (alone.includes('require(')) throw new Error('The code of ajv loads another module, too.')
   return alone
+}
+
+/** The comment at the top of a YAML file: for the protocol's definition, its origin and its licence. */
+function openingComment(yaml: string): string {
+  return yaml.slice(0, yaml.indexOf('---\n')).replace(/^# ?/gm, '')
 }
 
 /** Writes a file in two steps, because another process may be reading it. */
@@ -54,7 +59,7 @@ function messageCode(): string {
     formats: { uri: /^[a-z][a-z\d+.-]*:\S+$/i },
     code: { source: true },
   })
-  protocol.addSchema(parse(readFileSync(`${PROTOCOL}.yaml`, 'utf8')) as object, 'protocol')
+  protocol.addSchema(parse(PROTOCOL) as object, 'protocol')
   const validate = protocol.getSchema('protocol#/definitions/AirbyteMessage')
   if (validate === undefined) throw new Error('the protocol definition has no AirbyteMessage')
   return standaloneCode.default(protocol, validate)
