@@ -11,21 +11,23 @@ import { literal } from './sql.ts'
 /** The part of DuckDB's package that is used. */
 type DuckDb = Pick<typeof import('@duckdb/node-api'), 'DuckDBInstance'>
 
-/** What DuckDB may take of memory: it fills it with blocks of the file, and is no faster with more of them. */
+/** The memory that DuckDB may use. It would fill more with blocks of the file, without being faster. */
 const MEMORY_MB = 128
-/** Where a row is as long as this it may take so much more, and so much for each megabyte of the row. */
+/** If a row is at least this long, DuckDB may use more memory: */
 const LONG_MB = 2
+/** this much once, */
 const MEMORY_OF_LONG_MB = 128
+/** and this much for each megabyte of the row. */
 const MEMORY_PER_LONG_MB = 16
 
 const SETTINGS = {
-  // Many tenants are synced side by side, each in a process of this size, however large the machine is. A
-  // second thread would cost a commit half as much CPU again, and it would end no sooner.
+  // Many tenants may be synced at the same time, each in its own process, so a process does not use more on a larger
+  // machine. With a second thread, a commit would need 50 % more CPU time, and would not end sooner.
   threads: '1',
   memory_limit: `${MEMORY_MB}MB`,
-  // With DuckDB's own blocks of 256 KiB the file of a small tenant would be four times as large.
+  // With DuckDB's default blocks of 256 KiB, the file of a small tenant would be four times as large.
   default_block_size: '65536',
-  // Nothing is asked of anybody else.
+  // DuckDB must not download anything.
   autoinstall_known_extensions: 'false',
   autoload_known_extensions: 'false',
 }
@@ -36,18 +38,18 @@ export interface Database {
 }
 
 /**
- * Opens a DuckDB file, or makes it; `temporary` is a folder for what does not fit into memory, without one
- * the file is only read. DuckDB is an optional dependency: a config error says how to get it. A file that
- * another process has open is a transient error.
+ * Opens a DuckDB file, or creates it. `temporary` is a folder for data that does not fit into memory; without it, the
+ * file must exist and is only read. DuckDB is an optional dependency: if it is missing, a config error says how to
+ * install it. If another process has the file open, the error is transient.
  */
 export async function openDatabase(path: string, temporary?: string): Promise<Database> {
   const { DuckDBInstance } = await load()
-  // What follows it in a path is no part of it to DuckDB.
+  // DuckDB takes what follows a question mark as options, not as a part of the path.
   if (path.includes('?')) throw badName(path, 'a question mark')
   if (temporary === undefined && !existsSync(path)) throw noFile(path)
   const instance = await open(DuckDBInstance, path, temporary)
   const connection = await instance.connect()
-  // DuckDB reads files by their names; it needs those of the folder alone.
+  // A statement can read any file by its name. Only files in this folder have to be read.
   if (temporary !== undefined)
     await run(connection, [
       `SET allowed_directories = [${literal(join(temporary, '/'))}]`,
@@ -66,7 +68,7 @@ export async function openDatabase(path: string, temporary?: string): Promise<Da
   throw typeof file === 'string' ? badName(path, `the name of a schema, ${name}`) : noDuckDb(path)
 }
 
-/** DuckDB calls a database as its file, and cannot tell it from a schema of that name. */
+/** DuckDB names a database after its file, and cannot distinguish it from a schema with the same name. */
 const OUR_SCHEMAS: ReadonlySet<string> = new Set(['flat', '_protime'])
 
 function badName(path: string, what: string): ConnectorError {
@@ -77,7 +79,7 @@ function badName(path: string, what: string): ConnectorError {
   )
 }
 
-/** DuckDB says this in its own words, and that its database is in read-only mode. */
+/** Made before DuckDB is asked, because its message would speak of a database in read-only mode. */
 function noFile(path: string): ConnectorError {
   return new ConnectorError(
     'config',
@@ -95,8 +97,8 @@ function noDuckDb(path: string): ConnectorError {
 }
 
 /**
- * The name of the database, and its file: instead of refusing a file of JSON, CSV or Parquet, DuckDB opens a database
- * in memory that has it as a view.
+ * The name of the open database, and its file. There is none if the file is JSON, CSV or Parquet: DuckDB does not refuse
+ * it, but opens a database in memory with the file as a view.
  */
 async function databaseOf(connection: DuckDBConnection): Promise<readonly unknown[]> {
   const result = await connection.runAndReadAll(
@@ -118,7 +120,7 @@ async function load(): Promise<DuckDb> {
   }
 }
 
-/** What brings DuckDB to an installation whose package lies in this folder. */
+/** How to install DuckDB beside the package of the connector in this folder. */
 function howToInstall(folder: string): string {
   if (folder.split(sep).slice(-2).join('/') === 'source_protime/connector')
     return "Run: pip install 'source-protime[duckdb]'"
@@ -162,13 +164,13 @@ async function open(
   }
 }
 
-/** Tries to open a file until it opens, or long enough. */
+/** Tries to open a file until that succeeds or the time is over. */
 export type Patience = (open: () => Promise<Database>) => Promise<Database>
 
-/** How often it is asked whether a file is free. */
+/** The time between two attempts to open a file. */
 const RETRY_MS = 1_000
 
-/** Waits so many milliseconds in all for a file that another process has open, and says so once. */
+/** Waits up to `ms` milliseconds in total for files that another process has open. The first wait is logged. */
 export function createPatience(
   ms: number,
   { log, signal }: Pick<Tools, 'log' | 'signal'>,
@@ -184,14 +186,14 @@ export function createPatience(
         if (!isTaken || performance.now() >= until) throw error
         if (!isTold) log.info(`${error.message} Waiting for it.`)
         isTold = true
-        // An end that is asked for is thrown as itself.
+        // After an abort, the reason of the signal is thrown instead of the timer's own error.
         await sleep(RETRY_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
       }
     }
   }
 }
 
-/** Makes room for rows of so many bytes, which are many times in memory while they are read. */
+/** Allows DuckDB more memory for long rows, of which it has several copies while it reads. `longest` is in bytes. */
 export async function makeRoom(connection: DuckDBConnection, longest: number): Promise<void> {
   const megabytes = Math.ceil(longest / 1_000_000)
   if (megabytes < LONG_MB) return
@@ -199,13 +201,13 @@ export async function makeRoom(connection: DuckDBConnection, longest: number): P
   await connection.run(`SET memory_limit = '${limit}MB'`)
 }
 
-/** The rows of an answer as texts. */
+/** Runs a query; returns its rows, with all values as texts. */
 export async function texts(connection: DuckDBConnection, sql: string): Promise<string[][]> {
   const reader = await connection.runAndReadAll(sql)
   return reader.getRows().map((row) => row.map(String))
 }
 
-/** Runs statements, one after the other. */
+/** Runs statements, one after another. */
 export async function run(
   connection: DuckDBConnection,
   statements: readonly string[],
@@ -213,7 +215,7 @@ export async function run(
   for (const statement of statements) await connection.run(statement)
 }
 
-/** Does work in one transaction. */
+/** Does work in one transaction, which is rolled back if the work fails. */
 export async function atomically<T>(
   connection: DuckDBConnection,
   work: () => Promise<T>,
@@ -224,13 +226,13 @@ export async function atomically<T>(
     await connection.run('COMMIT')
     return result
   } catch (error) {
-    // DuckDB ends a transaction itself when its COMMIT fails.
+    // If a COMMIT fails, DuckDB has ended the transaction itself.
     await connection.run('ROLLBACK').catch(() => {})
     throw error
   }
 }
 
-/** Does work with a database that is closed where the work fails. */
+/** Does work with a database, which is closed if the work fails. */
 export async function closingOnError<T>(database: Database, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -3,22 +3,22 @@ import { type Column, fits, freeName, takenNames, variantOf } from './column.ts'
 import { PlainRows } from './plain-rows.ts'
 
 /**
- * The file of rows that DuckDB reads as CSV. JSON has no raw control characters, so that they can
- * separate values: only texts with escapes have to be quoted.
+ * DuckDB reads the rows as CSV with control characters instead of commas and quotes. A JSON text can contain them only
+ * as escapes, so only texts with escapes may have to be quoted.
  */
 export const SEPARATOR = 0x1f
 const ROW_END = 0x0a
 export const NULL = 0x01
 export const QUOTING = 0x02
 
-/** The first column of a row: an ordinary row, */
+/** The first column says what a row is: an ordinary row, */
 export const PRESENT = 0x30
 /** the key of a deleted row, */
 export const GONE = 0x31
 /** or a deleted row with its last content. */
 const CONTENT = 0x32
 
-/** The parts of a record's line: a deleted record has a mark after its brace. */
+/** How the line of a record begins and ends: if the record is deleted, a `d` follows its last brace. */
 export const LINE_PARTS = {
   prefix: Buffer.alloc(0),
   suffix: Buffer.from('}\n'),
@@ -27,12 +27,12 @@ export const LINE_PARTS = {
 
 const SEPARATOR_TEXT = String.fromCharCode(SEPARATOR)
 const QUOTE_TEXT = String.fromCharCode(QUOTING)
-/** The escapes of a JSON text: a surrogate pair, half of one without the other, any other. */
+/** Finds the escapes of a JSON text: a surrogate pair, half of a pair (captured), or any other. */
 const ESCAPES =
   /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(\\u[dD][89a-fA-F][\da-fA-F]{2})|\\./g
 const SURROGATE = /\\u[dD][89a-fA-F][\da-fA-F]{2}/
 
-/** The rows of a file, of values in the bytes of records. Its memory is used again by `reset`. */
+/** Writes rows. Their values are named by their positions in the bytes of records. `reset` reuses the memory. */
 class RowText {
   #from: Buffer = Buffer.alloc(0)
   #to: Buffer = Buffer.alloc(0)
@@ -62,14 +62,14 @@ class RowText {
     this.#to[this.#size++] = NULL
   }
 
-  /** A value whose bytes are those of its text. */
+  /** Adds a value that is written in the row as in the record. */
   plain(start: number, end: number): void {
     this.#reserve(end - start + 1)
     this.#to[this.#size++] = SEPARATOR
     this.#size += this.#from.copy(this.#to, this.#size, start, end)
   }
 
-  /** A JSON text with escapes, quotes included. */
+  /** Adds a JSON text with escapes; the positions include its quotes. */
   escaped(start: number, end: number): void {
     const text = JSON.parse(this.#from.toString('utf8', start, end)) as string
     this.#imitatesRows ||= text.includes(SEPARATOR_TEXT) || text.includes(QUOTE_TEXT)
@@ -80,7 +80,7 @@ class RowText {
     )
   }
 
-  /** A JSON value, unchanged. */
+  /** Adds a JSON value as it is, apart from halves of surrogate pairs. */
   json(start: number, end: number, hasEscape: boolean): void {
     const isText = !hasEscape || !SURROGATE.test(this.#from.toString('latin1', start, end))
     if (isText) this.plain(start, end)
@@ -102,7 +102,7 @@ class RowText {
     this.#longest = Math.max(this.#longest, longest)
   }
 
-  /** Valid until `reset`. */
+  /** The rows since `reset`; valid until the next one. */
   finish(): Omit<Encoded, 'end' | 'added'> {
     const rows = this.#to.subarray(0, this.#size)
     const imitatesRows = this.#imitatesRows
@@ -127,7 +127,7 @@ class RowText {
   }
 }
 
-/** Half of a surrogate pair is valid JSON, but not valid text. */
+/** Replaces halves of surrogate pairs, which are valid in JSON but not in text. */
 function withoutHalves(json: string): string {
   return json.replace(ESCAPES, (one, half) => (half === undefined ? one : '\\ufffd'))
 }
@@ -147,11 +147,11 @@ const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
 const LOWER_N = 0x6e
 const NEWLINE = 0x0a
-/** More members than any record of a service has: what is beyond is a fault of it. */
+/** Records with more members than this are a fault of the service. */
 const MAX_COLUMNS = 500
-/** Where a value ends that does not fit its column. */
+/** Used as the end of a value that does not fit its column. */
 const MISFIT = -1
-/** What no name of a member is: a variant's values come by the member of its column. */
+/** The name for a variant, which no member can have: its values are found by the member of its column. */
 const NO_NAME = Buffer.from('"')
 
 /** A file of rows that have the same columns, and are of the same generation. */
@@ -169,39 +169,42 @@ export interface RowFile {
   readonly imitatesRows: boolean
 }
 
-/** Rows up to where they need one more column, or to the end. */
+/** The rows of records, up to the first record that needs another column, or to the end. */
 export interface Encoded {
   /** Valid until the next call. */
   readonly rows: Buffer
   readonly count: number
-  /** How long the longest row is. */
+  /** The length of the longest row, in bytes. */
   readonly longest: number
   /** See `RowFile`. */
   readonly imitatesRows: boolean
   /** The start of the next line that is not encoded yet. */
   readonly end: number
-  /** The column that the next row needs and those before do not have; it may be new to the table. */
+  /** The column that the next row needs and the rows so far do not have; it may be new to the table. */
   readonly added: Column | undefined
 }
 
 /**
- * Turns records, one JSON object per line with the parts of `LINE_PARTS`, into the rows of a file that DuckDB reads
- * without parsing JSON: the bytes of each value, by column. Rows have the columns that a record so far had a value for:
- * records lack many members of their schema, and a null costs DuckDB half as much as a value. What a column does not
- * hold without loss is null there and goes into its variant; a member without a column gets one, and so does a column
- * without a variant that needs it.
+ * Converts records to the rows of a file that DuckDB reads without parsing JSON. Records are JSON objects, one per line,
+ * with the parts of `LINE_PARTS`; a row has the bytes of their values, by column. It has only the columns for which any
+ * record so far had a value: records lack many members of their schema, and a null costs DuckDB half as much as a value.
+ * A value that its column cannot store without loss is stored in the variant of the column instead. Missing columns and
+ * variants are added when a record needs them.
  */
 export interface RowEncoder {
-  /** Those of the table. */
+  /** The columns of the table. */
   readonly columns: readonly Column[]
-  /** Those of the next rows. */
+  /** The columns of the next rows. */
   readonly present: readonly Column[]
-  /** How many values did not fit a column. */
+  /** How many values did not fit, by column. */
   readonly misfits: ReadonlyMap<Column, number>
   encode(lines: Buffer, from: number): Encoded
 }
 
-/** `others` are the names of columns in the table that are not ours, in lower case. */
+/**
+ * Creates an encoder for a table with these columns. `keys` are the members of the primary key, and `others` the names of
+ * columns that somebody else has added to the table, in lower case.
+ */
 export function createRowEncoder(
   given: readonly Column[],
   keys: readonly string[],
@@ -209,23 +212,23 @@ export function createRowEncoder(
 ): RowEncoder {
   const columns = [...given]
   const present: Column[] = []
-  /** The place of each member's column, by the bytes of its name. */
+  /** The index in `present` of each member's column, by the bytes of its name. */
   const places = new Map<string, number>()
   let starts = new Int32Array(0)
   let ends = new Int32Array(0)
   let isEscaped = new Uint8Array(0)
-  /** The place of each column's variant; -1 without one. */
+  /** The index in `present` of each column's variant; -1 if it has none. */
   const variants: number[] = []
   const misfits = new Map<Column, number>()
   let hasMisfit = false
-  /** What the last call of `skipValue` met: a backslash within a text. */
+  /** Whether the last value that `skipValue` has passed contains a backslash in a text. */
   let hasEscape = false
   const text = new RowText()
   const plain = new PlainRows()
   const appendRows = text.append.bind(text)
   return { columns, present, misfits, encode }
 
-  function learn(column: Column): void {
+  function addColumn(column: Column): void {
     if (!columns.includes(column)) columns.push(column)
     const index = present.push(column) - 1
     const base = present.findIndex(({ name }) => name === column.variantOf)
@@ -269,11 +272,11 @@ export function createRowEncoder(
       text.end()
       at = plain.encode(at, appendRows)
     }
-    if (added !== undefined) learn(added)
+    if (added !== undefined) addColumn(added)
     return { ...text.finish(), end: at, added }
   }
 
-  /** Finds the value of each column; answers with the position behind the record, or the column that it lacks. */
+  /** Finds the value of each column. Returns the position after the record, or the column that the record lacks. */
   function readRecord(lines: Buffer, start: number): number | Column {
     let at = skipSpace(lines, start + 1)
     while (lines[at] === QUOTE) {
@@ -308,7 +311,7 @@ export function createRowEncoder(
     isEscaped[index] = hasEscape ? 1 : 0
   }
 
-  /** If a member comes twice in a record, the last one counts. */
+  /** Counts the values that do not fit their columns. If a record has a member twice, the last one counts. */
   function countMisfits(): void {
     variants.forEach((variant, index) => {
       if (variant < 0 || starts[variant] === 0) return
@@ -349,7 +352,7 @@ export function createRowEncoder(
     return members > keys.length + 1
   }
 
-  /** The position behind a value; notes whether a text in it has a backslash. */
+  /** The position after a value; sets `hasEscape` if a text in it contains a backslash. */
   function skipValue(bytes: Buffer, start: number): number {
     const first = bytes[start] as number
     if (first === QUOTE) return skipText(bytes, start)

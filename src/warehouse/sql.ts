@@ -1,18 +1,18 @@
 import { type Column, DELETED_AT, GENERATION, HELPER } from './column.ts'
 import { GONE, NULL, PRESENT, QUOTING, type RowFile, SEPARATOR } from './row-encoder.ts'
 
-/** A name in SQL. */
+/** Quotes a name for SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** A text in SQL. A statement ends at a NUL, so a literal cannot contain one. */
+/** Writes a text as an expression in SQL. A statement would end at a NUL, so no literal contains one. */
 export function literal(text: string): string {
   const parts = text.split('\0').map((part) => `'${part.replaceAll("'", "''")}'`)
   return parts.length === 1 ? String(parts[0]) : `(${parts.join(' || chr(0) || ')})`
 }
 
-/** What a statement needs to know about a stream's table. */
+/** What statements need to know about the table of a stream. */
 export interface Table {
   readonly name: string
   readonly columns: readonly Column[]
@@ -22,27 +22,27 @@ export interface Table {
   readonly keepsDeleted: boolean
 }
 
-/** Rows with the alias `added`: the source of a statement. */
+/** Rows with the alias `added`: what follows FROM, with a WHERE that can be continued by AND. */
 export type AddedRows = string
 
-// The service chooses names of columns, so each of our own columns is qualified with its table: then no name
-// of another table, alias or pseudo column can be meant instead.
+// The service chooses the names of columns. So statements name each of our own columns with its table: otherwise the
+// name could also be that of a column of another table, an alias or a pseudo column.
 const { op: OP, row: ROW, content: CONTENT, isGone: IS_GONE } = HELPER
+/** The table of the rows that are being committed. */
 const BATCH = 'temp._protime_batch'
+/** The table of the last row of each key of the batch. */
 const LAST = 'temp._protime_last'
-/** A file is read in parts of so many bytes, side by side unless a part can begin with what only looks like rows. */
+/** The size of the parts in which DuckDB reads a file, in bytes. */
 const BUFFER = 4 * 1024 * 1024
 
+/** Creates the table of a stream if it does not exist. */
 export function createTable({ name, columns, keepsDeleted }: Table): string {
   const own = [`${GENERATION} BIGINT`, ...(keepsDeleted ? [`${DELETED_AT} TIMESTAMPTZ`] : [])]
   const all = [...columns.map(({ name, type }) => `${quoted(name)} ${type}`), ...own]
   return `CREATE TABLE IF NOT EXISTS main.${quoted(name)} (${all.join(', ')})`
 }
 
-/**
- * Statements that bring the columns of a table up to date: new ones are added at the end, variants may be
- * dropped.
- */
+/** Updates the columns of a table: new ones are added at the end, and variants may be dropped. */
 export function alterTable(
   name: string,
   before: readonly Column[],
@@ -61,7 +61,7 @@ export function alterTable(
   ]
 }
 
-/** The rows of the files with their number, in a table of the batch. */
+/** Reads the rows of files, with their numbers, into the table of the batch. */
 export function readFiles(files: readonly RowFile[], columns: readonly Column[]): string[] {
   let before = 0
   return files.map((file, i) => {
@@ -90,9 +90,7 @@ export function addedAbove(table: Table, above: number): AddedRows {
 /** The rows of the batch. */
 export const BATCH_ROWS: AddedRows = `${BATCH} AS added WHERE true`
 
-/**
- * The columns of the primary key: a value of a key is in one of two columns if it has a variant.
- */
+/** The columns of the primary key. If one of them has a variant, each value is in one of the two. */
 function keyColumns({ columns, keys }: Table): string[] {
   return columns.filter(({ property }) => keys.includes(property)).map(({ name }) => quoted(name))
 }
@@ -101,7 +99,7 @@ function namesOf(columns: readonly Column[]): string[] {
   return [...columns.map(({ name }) => quoted(name)), GENERATION]
 }
 
-/** The values of a file's rows for the columns of now, of which it may lack some. */
+/** Selects the values of a file for the present columns of its table; the file may lack some of them. */
 function valuesOf({ columns, generation }: RowFile, now: readonly Column[]): string {
   const places = new Map(columns.map(({ name }, i) => [name, `file._protime_${i}`]))
   const values = now.map(
@@ -110,7 +108,10 @@ function valuesOf({ columns, generation }: RowFile, now: readonly Column[]): str
   return [...values, `${generation}::BIGINT AS ${GENERATION}`].join(', ')
 }
 
-/** Columns of a file are numbered, so no name of the service can conflict. */
+/**
+ * Reads a file. Its columns are numbered, so names of the service cannot conflict. Its parts are read in parallel, unless
+ * one may begin in a text that looks like rows.
+ */
 function rowsOf({ path, columns, longest, imitatesRows }: RowFile): string {
   const types = [
     `${OP}: 'VARCHAR'`,
@@ -125,7 +126,7 @@ function rowsOf({ path, columns, longest, imitatesRows }: RowFile): string {
 
 const byte = (code: number) => literal(String.fromCharCode(code))
 
-/** Which row of each key of the batch is the last, in a table of its own. */
+/** Finds the last row of each key of the batch. */
 export function deduplicate(table: Table): string[] {
   const key = keyColumns(table).map((column) => `batch.${column}`)
   return [
@@ -136,13 +137,13 @@ export function deduplicate(table: Table): string[] {
   ]
 }
 
-/** Whether the batch has each key once and no deleted row, as most batches have. */
+/** Selects whether the batch has each key only once and no deleted row, like most batches. */
 export const IS_PLAIN = `SELECT count(*) FILTER (NOT last.${IS_GONE}) = (SELECT count(*) FROM ${BATCH})
   FROM ${LAST} AS last`
 
 /**
- * Writes the batch into a table: the last row of a key counts. A deleted row is removed, or stays with its
- * last content and a mark.
+ * Writes the batch into a table. The last row of each key counts. A deleted row is removed, or stays with its last
+ * content and the time in `_deleted_at`.
  */
 export function merge(table: Table, isPlain: boolean): string[] {
   const { columns, keepsDeleted } = table
@@ -166,12 +167,12 @@ export function merge(table: Table, isPlain: boolean): string[] {
 
 function isSameKey(table: Table): string {
   const keys = keyColumns(table)
-  // A value of a key is null in one of its two columns.
+  // If a key column has a variant, one of the two is null.
   const equals = keys.length > table.keys.length ? 'IS NOT DISTINCT FROM' : '='
   return keys.map((key) => `old.${key} ${equals} last.${key}`).join(' AND ')
 }
 
-/** Removes the rows from a table that are gone as the batch says, which was brought into another one. */
+/** Removes rows whose deletion is in the batch from a table, when the batch was written into the next table. */
 export function removeGone(table: Table): string {
   const old = `main.${quoted(table.name)} AS old`
   const isGone = `${isSameKey(table)} AND last.${IS_GONE}`
@@ -180,18 +181,18 @@ export function removeGone(table: Table): string {
     : `DELETE FROM ${old} USING ${LAST} AS last WHERE ${isGone}`
 }
 
-/** The table of the rows that are to take the place of a table's. */
+/** The table of the rows that wait to replace those of a table: the next table. */
 export function nextOf(table: Table): Table {
   return { ...table, name: `${NEXT}${table.name}` }
 }
 
 const NEXT = '_protime_next_'
 
-/** The streams that have such a table. */
+/** Selects the streams that have a next table. */
 export const STREAMS_WITH_NEXT = `SELECT table_name[${NEXT.length + 1}:] FROM duckdb_tables()
   WHERE database_name = current_database() AND schema_name = 'main' AND starts_with(table_name, ${literal(NEXT)})`
 
-/** Puts the next table in the place of a table. */
+/** Replaces a table by its next table. */
 export function replaceByNext(table: Table): string[] {
   const name = quoted(table.name)
   return [
@@ -200,7 +201,7 @@ export function replaceByNext(table: Table): string[] {
   ]
 }
 
-/** Moves the rows of the next table into a table, each in the place of that of its key. */
+/** Moves the rows of the next table into a table, where each replaces the row with the same key. */
 export function moveFromNext(table: Table): string[] {
   const [name, next] = [table, nextOf(table)].map((one) => `main.${quoted(one.name)}`)
   const own = table.keepsDeleted ? [DELETED_AT] : []
@@ -212,7 +213,7 @@ export function moveFromNext(table: Table): string[] {
   ]
 }
 
-/** How many things that no sync has made would go with a table: columns, indexes, constraints. */
+/** Counts the columns, indexes and constraints of a table that no sync has created. */
 export function madeByOthers({ name, columns }: Table): string {
   const of = `WHERE database_name = current_database() AND schema_name = 'main' AND table_name = ${literal(name)}`
   const ours = [...columns.map((column) => column.name), GENERATION, DELETED_AT].map(literal)
@@ -220,7 +221,7 @@ export function madeByOthers({ name, columns }: Table): string {
     + (SELECT count(*) FROM duckdb_indexes() ${of}) + (SELECT count(*) FROM duckdb_constraints() ${of})`
 }
 
-/** Rows that a complete reading has not met are gone, whoever knows of them. */
+/** Removes the rows that a complete read has not found: those of older generations. */
 export function removeOlder({ name, keepsDeleted }: Table, generation: number): string {
   const table = `main.${quoted(name)} AS old`
   return keepsDeleted
