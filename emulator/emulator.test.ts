@@ -151,8 +151,7 @@ it('ends if its configuration cannot be written', async () => {
 const collections = ['clockings', 'contracts', 'counter-groups']
 
 /**
- * A careful reader by the documents: it keeps the newest version of each record and drops what is
- * deleted.
+ * A reader that follows the documents: it keeps the newest version of each record and removes deleted ones.
  */
 class Copy {
   readonly rows = new Map<number, Item>()

@@ -17,7 +17,7 @@ function tracked(...patterns: readonly string[]): string[] {
   return files.filter(existsSync)
 }
 
-/** What the tracked files cite by a pattern, as `file: citation`; a citation may span two lines. */
+/** The citations in tracked files that match a pattern, as `file: citation`. A citation may span two lines. */
 function citations(pattern: RegExp): string[] {
   return tracked('*.ts', '*.mjs', '*.md', '*.json', '*.yml').flatMap((file) => {
     const text = readFileSync(file, 'utf8').replace(/\n\s*(?:\*|\/\/)?\s*/g, ' ')
@@ -49,14 +49,14 @@ it('every source file that a document or a comment names exists', () => {
   ).toEqual([])
 })
 
-/** What the first group of a pattern matches in files. */
+/** The matches of a pattern's first group in files. */
 function namesIn(files: readonly string[], pattern: RegExp) {
   return files.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, name]) => ({ file, name })),
   )
 }
 
-/** The headings of a document without number and anchor; the empty one stands for all of it. */
+/** The headings of a document without numbers and anchors. The empty text stands for the whole document. */
 function headings(path: string): string[] {
   const lines = readFileSync(path, 'utf8').matchAll(/^#+ (?:[\d.]+ )?(?:<a[^>]*><\/a>)?(.*)$/gm)
   return ['', ...[...lines].map(([, heading = '']) => heading)]
@@ -64,7 +64,7 @@ function headings(path: string): string[] {
 
 const security = readFileSync('docs/security.md', 'utf8')
 
-/** The rows of the table of docs/security.md between two marks, without its head; each a list of its cells. */
+/** The rows of the table between two marks of docs/security.md, without its head. Each row is a list of cells. */
 function table(mark: string): string[][] {
   const [, inside = ''] = security.split(`<!-- ${mark} -->`)
   const [rows = ''] = inside.split('<!-- end -->')
@@ -111,13 +111,13 @@ describe('docs/security.md', () => {
   })
 })
 
-/** The variables of our own that a file names. */
+/** The variables of this project that a file names. */
 const variables = (file: string) => {
   const text = readFileSync(file, 'utf8')
   return new Set(text.match(/\bPROTIME_[A-Z_]+\b/g))
 }
 
-/** The tests alone are in such a hurry. */
+/** Only tests need a shorter interval. */
 const OF_TESTS = 'PROTIME_SENSOR_SECONDS'
 
 describe('docs/many-tenants.md', () => {
@@ -152,12 +152,12 @@ const sources = filesOf('src', /(?<!\.test)\.ts$/)
   .filter((file) => file !== 'src/ground/message-ids.ts')
   .map((file) => withEllipses(readFileSync(file, 'utf8')))
 
-/** `…` for each value in a template, and nothing around a text that has several lines. */
+/** A source with `…` for each value in a template, and with texts of several lines joined. */
 function withEllipses(source: string): string {
   return source.replaceAll(/\$\{(?:[^{}`]|`[^`]*`)*\}/g, '…').replaceAll(/['`] \+\n\s*['`]/g, '')
 }
 
-/** The parts of a message that are always the same. */
+/** The constant parts of a message. */
 function partsOf(message: string): string[] {
   return message.split('…').filter((part) => part.trim().length > 3)
 }

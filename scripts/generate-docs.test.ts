@@ -34,7 +34,7 @@ describe('the documents', () => {
   })
 })
 
-/** What Airbyte's checks ask of a page, in this order; others may stand between. */
+/** The headings that Airbyte's checks require, in this order. There may be others between them. */
 const HEADINGS = [
   '# Protime',
   '## Prerequisites',

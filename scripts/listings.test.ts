@@ -168,7 +168,7 @@ describe('meltano.yml', () => {
       '$MELTANO_PROJECT_ROOT/meltano-output/warehouse.duckdb',
     ])
     expect(basename(outputFolder)).toBe('demo-output')
-    // target-duckdb makes no folder.
+    // target-duckdb does not create the folder.
     expect(existsSync('meltano-output/.gitkeep')).toBe(true)
   })
 })

@@ -21,9 +21,9 @@ TIME_ZONE = os.environ.get("PROTIME_TIME_ZONE", "Europe/Brussels")
 RETRY_SECONDS = float(os.environ.get("PROTIME_RETRY_SECONDS", "300"))
 SENSOR_SECONDS = int(os.environ.get("PROTIME_SENSOR_SECONDS", "60"))
 
-# Exit code of protime sync: only a person can mend it.
+# The exit code of protime sync if a person has to correct something.
 MISCONFIGURED = 2
-# How long a sync may take to commit when it is asked to stop.
+# How long a sync may take to commit after it was asked to stop.
 STOP_SECONDS = 30
 
 tenants = dg.DynamicPartitionsDefinition(name="tenants")

@@ -83,7 +83,7 @@ let start: (options: object) => Promise<Emulator>
 let emulator: Emulator
 let client: TestClient
 
-// A package of the emulator alone: it needs none of the connector's files but the schemas.
+// A package with the emulator and the schemas only: it needs no other files of the connector.
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'emulator-'))
   cpSync('dist/emulator', join(root, 'dist/emulator'), { recursive: true })

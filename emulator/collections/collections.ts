@@ -29,15 +29,15 @@ export interface CollectionFacts {
   /** Predefined reference names and the properties behind them. */
   readonly predefined: Readonly<Record<string, string>>
   readonly custom: boolean
-  /** A deleted record remains, with the status Deleted. */
+  /** Whether deleted records stay, with the status Deleted. */
   readonly softDeletes: boolean
-  /** Saving one record saves all of the collection. */
+  /** Whether saving one record saves all records of the collection. */
   readonly savedTogether: boolean
-  /** The status of an unknown continuation token. */
+  /** The status for an unknown continuation token. */
   readonly unknownToken: 400 | 409
 }
 
-/** The facts of a collection without particularities. */
+/** The facts of a collection that has no special rules. */
 const plain: CollectionFacts = {
   scopes: [],
   single: 'none',

@@ -84,7 +84,7 @@ describe('a list', () => {
 })
 
 describe.each(['/people', '/people?delta'])('while %s is read page by page', (path) => {
-  /** The ids on the pages when a record of the first page is deleted behind it, and one is inserted. */
+  /** The ids on the pages if, after the first page, one of its records is deleted and another one is inserted. */
   const idsOf = async (paging: 'key' | 'offset' | 'snapshot') => {
     const emulator = await startEmulator({ people: 7, months: 0, pageSize: 3, paging })
     onTestFinished(() => emulator.close())

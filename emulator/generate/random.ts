@@ -1,19 +1,19 @@
 import type { Fields, Id, Store } from '../store/store.ts'
 
-/** What one is picked from. */
+/** A list from which an element is picked. */
 interface Choices<T> {
   readonly length: number
   at(index: number): T | undefined
 }
 
-/** A reproducible source of chance. */
+/** A reproducible source of random values. */
 export interface Random {
   /** An integer from `min` to `max`, both included. */
   int(min: number, max: number): number
   pick<T>(choices: Choices<T>): T
   /** True with the given probability. */
   chance(probability: number): boolean
-  /** A GUID made of this source's numbers. */
+  /** A random GUID. */
   guid(): string
 }
 

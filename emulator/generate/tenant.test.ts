@@ -66,7 +66,7 @@ const documentedFields: Readonly<Record<string, string>> = {
 /** All records of a collection. */
 type Read = (collection: string) => readonly Fields[]
 
-/** What tests find wrong in a tenant by each rule of a plausible one; nothing when it is kept. */
+/** The violations of each rule of a plausible tenant; none if the rule is kept. */
 const rules: Readonly<Record<string, (read: Read) => unknown[]>> = {
   'everybody is in one department at a time': (read) => broken('department', read),
   'everybody has one employer at a time': (read) => broken('employer', read),

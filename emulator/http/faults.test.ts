@@ -275,7 +275,7 @@ describe('the service', () => {
   })
 
   it('limits the rate and says when to come back', async () => {
-    // One in a thousand seconds: none comes back while the test runs.
+    // One token in a thousand seconds, so that none is added while the test runs.
     emulator.options.rateLimit = { perSecond: 0.001, bucket: 2 }
     expect(await statuses('/people', '/people')).toEqual([200, 200])
     const { status, headers } = await client.get('/people')

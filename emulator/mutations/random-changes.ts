@@ -175,7 +175,7 @@ export function randomChanges(
 }
 
 /**
- * Acts until as many changes are made as wanted. `act` returns how many it made, which can be none.
+ * Calls `act`, which returns how many changes it made, until there are as many as wanted, but at most 20 times as often.
  */
 function repeat(wanted = 0, act: (left: number) => number): void {
   let left = wanted

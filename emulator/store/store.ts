@@ -109,10 +109,10 @@ class Records implements Iterable<StoredRecord> {
     else this.#present.insert(index, position)
   }
 
-  /** The position of the first record whose id is not less. */
+  /** The position of the first record with this or a greater id. */
   #position(id: Id): number {
     const { length } = this
-    // New records mostly follow all others.
+    // Most new records have the greatest id.
     if (length > 0 && this.#id(length - 1) < id) return length
     return firstWith(length, (position) => this.#id(position) >= id)
   }
@@ -128,7 +128,7 @@ class Records implements Iterable<StoredRecord> {
 
 export type { Fields, Id, StoredRecord } from './versions.ts'
 
-/** One step in the history of a collection; no `before` is an insert, no `after` a delete. */
+/** A change of one record. Without `before` it is an insert, without `after` a delete. */
 export interface Change {
   readonly sequence: number
   readonly id: Id
@@ -141,21 +141,20 @@ export interface Change {
 type ChangeListener = (collection: string, change: Change) => void
 
 /**
- * All records of the tenant by collection, ascending by id, and what happened to them since the
- * start.
+ * All records of the tenant by collection, ascending by id, and their changes since the start.
  */
 export interface Store {
   records(collection: string): Records
   /** The records as they were after the change with this number in any collection. */
   recordsAt(collection: string, sequence: number): Records
-  /** What happened in a collection after the change with this number, by default since the start. */
+  /** The changes of a collection after the one with this number, by default since the start. */
   changes(collection: string, after?: number): readonly Change[]
   find(collection: string, id: Id): StoredRecord | undefined
   /** The number of the latest change in any collection. */
   sequence(): number
   /** An id greater than all issued so far. */
   newId(collection: string): number
-  /** Adds a record without a change: part of the tenant before the start. */
+  /** Adds a record without a change, for the tenant as it is at the start. */
   load(collection: string, fields: Fields): StoredRecord
   /** Inserts or replaces the record with this id, under a new version. */
   put(collection: string, id: Id, fields: Fields): StoredRecord

@@ -11,7 +11,7 @@ import { sign } from './delivery.ts'
 /** Answers a delivery; without an answer it hangs. */
 type ReceiverAnswer = (response: ServerResponse) => void
 
-/** An HTTP server on loopback that takes what is delivered, and answers 200 until it is told another answer. */
+/** An HTTP server on loopback that collects deliveries. It answers 200 until it is given another answer. */
 async function startReceiver() {
   const arrivals: { path: string; headers: IncomingMessage['headers']; body: string }[] = []
   let respond: ReceiverAnswer = (response) => response.end()
@@ -295,7 +295,7 @@ describe('a fault', () => {
   const beginWithRecords = (options: EmulatorOptions = {}) =>
     begin({ eventShape: 'record', ...options })
 
-  /** The first names that were told, after one change of a person for each of these. */
+  /** Changes a person to each of these first names, and returns those that were delivered. */
   async function told(names: readonly string[], deliveries: number) {
     const { emulator, receiver, settled } = running
     for (const firstName of names) emulator.update('people', 1, { firstName })
