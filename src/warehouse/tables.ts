@@ -11,7 +11,8 @@ const MAX_MEMBERS = 100
 
 /** The file's account of its tables, their views, and the states of their rows. */
 export const KNOWN_TABLES = [
-  'CREATE TABLE IF NOT EXISTS _protime.states (stream VARCHAR PRIMARY KEY, state JSON NOT NULL)',
+  // Without a primary key: after a disk was full, DuckDB finds keys in an index that the table does not have.
+  'CREATE TABLE IF NOT EXISTS _protime.states (stream VARCHAR, state JSON NOT NULL)',
   // A property is its JSON text: no other has half of a surrogate pair.
   'CREATE TABLE IF NOT EXISTS _protime.columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR, variant_of VARCHAR)',
   'CREATE TABLE IF NOT EXISTS _protime.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)',
@@ -214,6 +215,18 @@ export function withoutRead(table: Table): string[] {
     forget(table.name),
   ]
 }
+
+/** Whether the states have a primary key, which earlier versions of this program gave them. */
+export const STATES_HAVE_INDEX = `SELECT count(*) FROM duckdb_constraints() WHERE database_name = current_database()
+  AND schema_name = '_protime' AND table_name = 'states' AND constraint_type = 'PRIMARY KEY'`
+
+/** Takes the primary key from the states, which may be damaged: a stream with two states is read from the beginning. */
+export const STATES_WITHOUT_INDEX = [
+  `CREATE TABLE _protime.plain_states AS SELECT states.stream AS stream, any_value(states.state) AS state
+    FROM _protime.states AS states GROUP BY states.stream HAVING count(*) = 1`,
+  'DROP TABLE _protime.states',
+  'ALTER TABLE _protime.plain_states RENAME TO states',
+]
 
 /** Removes the state of a stream. */
 export function forget(stream: string): string {

@@ -359,6 +359,22 @@ describe('a warehouse', () => {
     expect((await rewriting({})).records).toBe(1)
   })
 
+  it('has no index of ours: after a disk was full, DuckDB refused the states of streams that it had not', async () => {
+    await syncInto(file())
+    const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
+    await change(`CREATE TABLE _protime.earlier (stream VARCHAR PRIMARY KEY, state JSON NOT NULL);
+      INSERT INTO _protime.earlier FROM _protime.states; DROP TABLE _protime.states;
+      ALTER TABLE _protime.earlier RENAME TO states`)
+    const { states } = await syncInto(file())
+    expect(states).toEqual(new Map([['jobs', { syncs: 1 }]]))
+    expect(
+      await rows(
+        "SELECT table_name FROM duckdb_constraints() WHERE constraint_type = 'PRIMARY KEY'",
+      ),
+    ).toEqual([])
+    expect((await syncInto(file())).states).toEqual(new Map([['jobs', { syncs: 2 }]]))
+  })
+
   it('on a disk without space cannot be written', () => {
     const rows = createStreamRows({
       columns: [{ property: 'id', name: 'id', type: 'BIGINT' }],

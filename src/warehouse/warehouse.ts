@@ -40,6 +40,8 @@ import {
   makeAgain,
   newMembers,
   presentTables,
+  STATES_HAVE_INDEX,
+  STATES_WITHOUT_INDEX,
   STREAMS_WITH_STATE,
   storedColumns,
   storedMembers,
@@ -109,12 +111,14 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
   return closingOnError(database, async () => {
     // Another process may have created the file in the meantime.
     const isOurs = await isOwned(database.connection, path, owner)
+    const [[indexes] = []] = await texts(database.connection, STATES_HAVE_INDEX)
     await atomically(database.connection, () =>
       run(database.connection, [
         'CREATE SCHEMA IF NOT EXISTS flat',
         'CREATE SCHEMA IF NOT EXISTS _protime',
         ...(isOurs ? [] : claim(owner)),
         ...KNOWN_TABLES,
+        ...(indexes === '0' ? [] : STATES_WITHOUT_INDEX),
         ...ACCOUNT,
       ]),
     ).catch((error) => {
@@ -272,9 +276,9 @@ function createWarehouse(
     const found = added === undefined ? [] : await newMembers(connection, present, columns, added)
     if (load.completeGeneration !== undefined)
       await run(connection, [removeOlder(table, load.completeGeneration)])
-    if (load.state === null) await run(connection, [forget(load.stream)])
-    else if (load.state !== undefined)
-      await connection.run('INSERT OR REPLACE INTO _protime.states VALUES ($stream, $state)', {
+    if (load.state !== undefined) await run(connection, [forget(load.stream)])
+    if (typeof load.state === 'string')
+      await connection.run('INSERT INTO _protime.states VALUES ($stream, $state)', {
         stream: load.stream,
         state: load.state,
       })
