@@ -62,6 +62,51 @@ describe('a list that is incomplete once', () => {
   })
 })
 
+describe('a list that contradicts the first phase of a delta', () => {
+  it.each([
+    ['all rows', [1, 2, 3, 4]],
+    ['one row', [1]],
+  ])('keeps what is gone only until the next sync: %s', async (_which, gone) => {
+    const { emulator, sync } = await startWith('employers', 4)
+    await sync()
+    for (const id of gone) emulator.remove('employers', id)
+    emulator.advance(LATER)
+    emulator.fail(/^\/employers\/\d/, 405)
+    emulator.fault(/^\/employers[?]?(?!.*delta)/, 'stale', { times: 1, changes: gone.length })
+    expect((await sync()).deleted).toEqual([])
+    const { deleted } = await sync()
+    expect(deleted).toEqual(gone)
+    expect(scenario.differences()).toEqual([])
+  })
+
+  it('keeps such rows as long as there is no way to look', async () => {
+    const { emulator, sync } = await startWith('employers', 4)
+    await sync()
+    emulator.remove('employers', 1)
+    emulator.advance(LATER)
+    emulator.fail(/^\/employers\/\d/, 405)
+    emulator.fault(/^\/employers[?]?(?!.*delta)/, 'stale', { times: 1 })
+    await sync()
+    emulator.fail(/^\/employers[?]?(?!.*delta)/, 405, { times: 1 })
+    expect((await sync()).deleted).toEqual([])
+    expect((await sync()).deleted).toEqual([1])
+    expect(scenario.differences()).toEqual([])
+  })
+
+  it('is requested again once for rows that it was right about', async () => {
+    const { emulator, sync } = await startWith('employers', 4)
+    await sync()
+    emulator.advance(LATER)
+    emulator.fault(/^\/employers[?]delta/, 'empty', { times: 1 })
+    await sync()
+    const second = await sync()
+    expect(second.requests.filter(isSingle)).toHaveLength(4)
+    const third = await sync()
+    expect(third.requests.every((request) => request.startsWith('/delta/'))).toBe(true)
+    expect(scenario.differences()).toEqual([])
+  })
+})
+
 describe('rows that vanished', () => {
   it('are requested one by one, then deleted', async () => {
     const { emulator, sync } = await startWith('job_categories', 12, { byteOrderMark: true })

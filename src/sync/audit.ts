@@ -215,14 +215,14 @@ async function repair(context: StreamContext): Promise<void> {
   const newer = rows.unreported('newer')
   if (missing > 0) warn(missing, 'new in the list, and written')
   if (newer > 0) warn(newer, 'changed in the list, and written again')
-  if (keys.notFound().length > 0) {
+  if (keys.unconfirmed().length > 0) {
     const gone = await confirmNotFound(context)
     if (gone.length > 0) {
       warn(gone.length, 'not in the list, not found by a second look either, and deleted')
       keys.markGone(gone)
       await emitDeletes(context)
     }
-    const left = keys.notFound().length
+    const left = keys.unconfirmed().length
     if (left > 0)
       log.warn(
         warningOf(
@@ -231,6 +231,6 @@ async function repair(context: StreamContext): Promise<void> {
         ),
       )
   }
-  if (missing + newer === 0 && keys.notFound().length === 0)
+  if (missing + newer === 0 && keys.unconfirmed().length === 0)
     log.info(`${stream.stream}: the audit found nothing that the delta had not reported.`)
 }

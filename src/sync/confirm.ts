@@ -1,6 +1,7 @@
 import { warningOf } from '../ground/message-ids.ts'
 import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
+import { many } from '../protocol/progress/sync-progress.ts'
 import { addDays } from './days.ts'
 import { type EmitSettings, emitPages, emitSlices } from './emit.ts'
 import type { Key } from './id-set.ts'
@@ -17,10 +18,13 @@ const MOST_SINGLE = 100
  * Checks rows that a complete read did not find, before they are deleted, because an answer of the service may be
  * incomplete. Few rows are requested one by one, if the collection has single records; otherwise the lists that could
  * contain them are read again. Rows that are found still exist and are written.
+ *
+ * If few of them were in such a list, and not in the first phase of a delta before it, the next sync has to look for
+ * them once more: the list may be out of date, and no later delta reports that a row is gone.
  */
 export async function confirmDeletes(context: StreamContext): Promise<void> {
   const { state, log } = context
-  const { keys, stream, mode, isListDue } = state
+  const { keys, stream, mode, isListDue, isSettled, position } = state
   if (mode === 'full_refresh') {
     if (isListDue) await refreshAgain(context)
     return
@@ -31,8 +35,17 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
     log.info(
       `${stream.stream}: the first phase of the delta may have left rows out, so it is listed once.`,
     )
-  const isSure = await look(context)
-  if (vanished === 0) return
+  const onlyListed: Key[] = []
+  const isSure = await look(context, (key) => {
+    if (onlyListed.length <= MOST_SINGLE) onlyListed.push(key)
+  })
+  const isDelta = position.phase === 'complete' && position.next !== 'list'
+  if (isDelta && !isSettled && onlyListed.length <= MOST_SINGLE) keys.leaveUnconfirmed(onlyListed)
+  if (vanished > 0) logResult(vanished, isSure, context)
+}
+
+function logResult(vanished: number, isSure: boolean, { state, log }: StreamContext): void {
+  const { keys, stream } = state
   const found = vanished - keys.goneCount
   const what = `${stream.stream}: this read did not find ${vanished} rows that the warehouse has`
   if (found > 0) {
@@ -50,31 +63,50 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
 }
 
 /**
+ * Looks for the rows that an earlier sync has left unconfirmed, unless the stream was read from the beginning since.
+ * Those that it does not find will be deleted.
+ */
+export async function confirmUnconfirmed(context: StreamContext): Promise<void> {
+  const { state, log } = context
+  const { keys, stream, isSettled } = state
+  const count = keys.unconfirmed().length
+  if (!isSettled || count === 0) return
+  const gone = await confirmNotFound(context)
+  keys.markGone(gone)
+  log.info(
+    `${stream.stream}: two answers to the last sync contradicted each other about ${many(count, 'row')}, which ${count === 1 ? 'was' : 'were'} requested again: ${gone.length} will be deleted.`,
+  )
+}
+
+/**
  * Checks rows that an audit has not found, and returns those that are deleted; none if the service offers no way to
  * check. Many rows are looked up in a list of all days, including those after `future_days`.
  */
 export async function confirmNotFound(context: StreamContext): Promise<readonly Key[]> {
   const { state, pages } = context
-  const notFound = state.keys.notFound()
-  const areFew = notFound.length <= Math.max(MOST_SINGLE, pages.count)
-  const isSure = (areFew && (await askEach(context, notFound))) || (await listAgain(context))
-  return isSure ? state.keys.notFound() : []
+  const rows = state.keys.unconfirmed()
+  const areFew = rows.length <= Math.max(MOST_SINGLE, pages.count)
+  const isSure =
+    (areFew && (await askEach(context, rows))) ||
+    (await listAgain(context, secondLook(context), true))
+  return isSure ? state.keys.unconfirmed() : []
 }
 
 /**
  * Checks the rows; returns false if the service offers no way to do so. If a list is due or the rows are many, a list
  * comes first. A few rows that it does not contain are requested nevertheless, because their dates may be outside of
- * the list.
+ * the list. `onListed` is called with each row that only a list has found.
  */
-async function look(context: StreamContext): Promise<boolean> {
+async function look(context: StreamContext, onListed: (key: Key) => void): Promise<boolean> {
   const { state, pages } = context
+  const list = () => listAgain(context, { ...secondLook(context), onFound: onListed })
   const most = Math.max(MOST_SINGLE, pages.count)
   const areFew = () => state.keys.goneCount <= most
   let isListed: boolean | undefined
-  if (state.isListDue || !areFew()) isListed = await listAgain(context)
+  if (state.isListDue || !areFew()) isListed = await list()
   if ((areFew() || isListed === false) && (await askEach(context, [...state.keys.gone()])))
     return true
-  return isListed ?? (await listAgain(context))
+  return isListed ?? (await list())
 }
 
 /**
@@ -138,12 +170,18 @@ async function askEach(context: StreamContext, asked: readonly Key[]): Promise<b
   return found > 0
 }
 
-/** Reads the lists that could contain the rows again; returns false if the service offers no list. */
-async function listAgain(context: StreamContext, settings = secondLook(context)): Promise<boolean> {
+/**
+ * Reads the lists that could contain the rows again, or those of all days; returns false if the service offers no list.
+ */
+async function listAgain(
+  context: StreamContext,
+  settings = secondLook(context),
+  isWhole = context.state.isAuditing,
+): Promise<boolean> {
   const { output } = context
   try {
     const start = { slice: null, page: null }
-    for await (const _ of emitSlices(slicesConcerned(context), start, settings, context))
+    for await (const _ of emitSlices(slicesConcerned(context, isWhole), start, settings, context))
       await output.checkpoint()
     return true
   } catch (error) {
@@ -152,12 +190,12 @@ async function listAgain(context: StreamContext, settings = secondLook(context))
   }
 }
 
-function slicesConcerned(context: StreamContext): Slice[] {
+function slicesConcerned(context: StreamContext, isWhole: boolean): Slice[] {
   const { state, config, endpoints } = context
-  const { stream, start, isSettled, isAuditing, keys } = state
+  const { stream, start, isSettled, keys } = state
   const window = windowOf(state)
   // After a settled read, only rows that its lists of the days before the window did not contain are missing.
-  const isHistory = isSettled && window !== null && !isAuditing
+  const isHistory = isSettled && window !== null && !isWhole
   const until = isHistory ? addDays(window, -1) : lastDay(context)
   const slices = slicesOf(
     stream,
@@ -165,7 +203,7 @@ function slicesConcerned(context: StreamContext): Slice[] {
     config,
     endpoints,
   )
-  if (isAuditing && start !== null) slices.push(sliceAfter(stream, until, config, endpoints))
+  if (isWhole && start !== null) slices.push(sliceAfter(stream, until, config, endpoints))
   if (stream.nested !== 'referenced_collections') return slices
   const collections = new Set([...keys.gone()].map((key) => JSON.parse(String(key))[0]))
   return slices.filter(({ key }) => collections.has(key))

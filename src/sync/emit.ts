@@ -2,11 +2,11 @@ import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import type { KeyMembers } from '../protocol/connector.ts'
-import { type RecordBatch, SKIP } from '../records/record-batch.ts'
+import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collections.ts'
 import { keyOf } from '../streams/streams.ts'
 import { dayIn } from './days.ts'
-import type { Key } from './id-set.ts'
+import { type Key, keyAt } from './id-set.ts'
 import type { LinkKind } from './page-failures.ts'
 import type { Link } from './position.ts'
 import { BATCH_ORDER, type RowTreatment } from './row-treatment.ts'
@@ -72,6 +72,8 @@ export interface EmitSettings extends Partial<RowTreatment> {
   readonly of?: string
   /** Whether rows are checked a second time: then rows that the read has found are left out. */
   readonly isSecond?: boolean
+  /** Called with each row that only this second check has found. */
+  readonly onFound?: (key: Key) => void
   /**
    * Set for an audit. The records of its first listing are only noted; of the second one, those are written that the
    * first listing has chosen.
@@ -91,7 +93,7 @@ export async function* emitPages(
 ): AsyncGenerator<PageEnd, void> {
   const { state, pages, output, clock, rows } = context
   const { place, mark, order = BATCH_ORDER, mayOmit = true, slice = '', of = first } = settings
-  const { isSecond = false, audit } = settings
+  const { isSecond = false, onFound, audit } = settings
   const { keys, mode } = state
   for await (const event of pages.read(first, kind, { slice, of })) {
     if (event.type === 'interrupted') {
@@ -130,7 +132,10 @@ export async function* emitPages(
     if (kind === 'delta') noteChanges(batch, state)
     if (isSecond) keys.skipFound(batch)
     keys.observe(batch, typeof where === 'function' ? where(batch) : where, mayRepeat)
-    if (isSecond) state.addRows(written(batch))
+    if (!isSecond) return
+    state.addRows(written(batch))
+    if (onFound === undefined) return
+    for (let i = 0; i < batch.count; i++) if (batch.ops[i] === UPSERT) onFound(keyAt(batch, i))
   }
 }
 

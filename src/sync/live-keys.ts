@@ -75,10 +75,15 @@ export interface LiveKeys {
    * Begins an audit, which has to find every living row, or know of its deletion. The state contains nothing of it.
    */
   beginAudit(): void
+  /**
+   * Rows may not exist, although they were found: they count as existing, and the next sync has to look for them. No
+   * audit is under way.
+   */
+  leaveUnconfirmed(keys: readonly Key[]): void
   /** The audit has found the rows of a batch, which is not written. */
   markFound(batch: RecordBatch): void
-  /** The rows that the audit has not found so far. */
-  notFound(): readonly Key[]
+  /** The rows that an earlier sync has left unconfirmed; of an audit, those that it has not found so far. */
+  unconfirmed(): readonly Key[]
   /** Marks some of these rows as deleted. */
   markGone(keys: readonly Key[]): void
   /** Any row with an integer key that was found; undefined if there is none. */
@@ -113,6 +118,7 @@ export function createLiveKeys(
   let highestVersion = stored?.highestVersion ?? null
   let isTracked = stored?.isTracked ?? true
   let isBackfillInDoubt = false
+  let isAuditing = false
   /** No key that was sent is higher than this one. */
   let highestSent = sets.window.size === 0 ? -1 : Number.POSITIVE_INFINITY
   const has = (key: Key) => isKnown(key, sets) && lives(key, sets)
@@ -159,10 +165,10 @@ export function createLiveKeys(
       return kept
     },
     skipFound(batch) {
-      const { reportedDeleted, unaudited } = sets
+      const { reportedDeleted, unconfirmed } = sets
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
-        const wasFound = isKnown(key, sets) && !unaudited.has(key)
+        const wasFound = isKnown(key, sets) && !unconfirmed.has(key)
         if (wasFound || reportedDeleted.has(key)) batch.ops[i] = SKIP
       }
     },
@@ -183,25 +189,29 @@ export function createLiveKeys(
     },
     has,
     mayHave: (key) => !isTracked || has(key),
+    leaveUnconfirmed(keys) {
+      for (const key of keys) sets.unconfirmed.add(key)
+    },
     beginAudit() {
-      sets.unaudited = union([sets.window, sets.backfill])
+      isAuditing = true
+      sets.unconfirmed = union([sets.window, sets.backfill])
     },
     markFound(batch) {
-      if (isPlain(batch)) sets.unaudited.deleteIntegers(batch.keys)
-      else for (let i = 0; i < batch.count; i++) sets.unaudited.delete(keyAt(batch, i))
+      if (isPlain(batch)) sets.unconfirmed.deleteIntegers(batch.keys)
+      else for (let i = 0; i < batch.count; i++) sets.unconfirmed.delete(keyAt(batch, i))
     },
-    notFound: () => [...sets.unaudited.keys()],
+    unconfirmed: () => [...sets.unconfirmed.keys()],
     markGone(keys) {
-      const { window, backfill, unaudited, unseen } = sets
+      const { window, backfill, unconfirmed, unseen } = sets
       for (const key of keys) {
-        for (const set of [window, backfill, unaudited]) set.delete(key)
+        for (const set of [window, backfill, unconfirmed]) set.delete(key)
         unseen.add(key)
       }
     },
     someFound() {
       for (const set of [sets.window, sets.backfill])
         for (const key of set.keys())
-          if (typeof key === 'number' && !sets.unaudited.has(key)) return key
+          if (typeof key === 'number' && !sets.unconfirmed.has(key)) return key
       return undefined
     },
     *gone() {
@@ -221,7 +231,7 @@ export function createLiveKeys(
       sets.doubted = createIdSet()
     },
     encode() {
-      const whole = encodeSets(sets)
+      const whole = encodeSets(sets, isAuditing)
       if (ids.take(stream, charactersOf(whole))) return { highestVersion, isTracked, ...whole }
       // In the middle of a read there are two sets instead of one; at its beginning, one is enough.
       const atBeginning = sets.unseen.size > 0 ? encodeAtBeginning(sets) : undefined
@@ -245,16 +255,16 @@ function lives(key: Key, { reportedDeleted, doubted }: KeySets): boolean {
 
 /** Notes upserts with integer keys that are all in one place. */
 function observePlain(keys: Float64Array, place: Place, sets: KeySets): void {
-  const { window, backfill, unseen, doubted, reportedDeleted, unaudited } = sets
+  const { window, backfill, unseen, doubted, reportedDeleted, unconfirmed } = sets
   const elsewhere = place === 'window' ? backfill : window
   sets[place].addIntegers(keys)
-  for (const set of [elsewhere, unseen, doubted, reportedDeleted, unaudited])
+  for (const set of [elsewhere, unseen, doubted, reportedDeleted, unconfirmed])
     set.deleteIntegers(keys)
 }
 
 /** Notes records one by one. Returns whether a backfill has to decide about one of them. */
 function observeEach(batch: RecordBatch, place: Place | PlaceOf, sets: KeySets): boolean {
-  const { window, backfill, unseen, doubted, reportedDeleted, unaudited } = sets
+  const { window, backfill, unseen, doubted, reportedDeleted, unconfirmed } = sets
   const mayMove = place instanceof Function
   let isInDoubt = false
   for (let i = 0; i < batch.count; i++) {
@@ -262,7 +272,7 @@ function observeEach(batch: RecordBatch, place: Place | PlaceOf, sets: KeySets):
     const key = keyAt(batch, i)
     unseen.delete(key)
     doubted.delete(key)
-    unaudited.delete(key)
+    unconfirmed.delete(key)
     if (op === SKIP) continue
     const wasBefore = backfill.has(key)
     window.delete(key)

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { audit, isAuditDue } from './audit.ts'
-import { confirmDeletes } from './confirm.ts'
+import { confirmDeletes, confirmUnconfirmed } from './confirm.ts'
 import { changes, initial } from './delta.ts'
 import { emitDeletes } from './emit.ts'
 import { backfill, beginBackfill, isBackfillDue, list } from './lists.ts'
@@ -63,6 +63,7 @@ async function readPhases(context: StreamContext): Promise<void> {
   await beginSync(context)
   await readToComplete(context)
   await confirmDeletes(context)
+  await confirmUnconfirmed(context)
   const isDue = isAuditDue(context)
   if (!isDue) inventory?.note(state.keys, rows)
   await emitDeletes(context)

@@ -13,6 +13,8 @@ export interface StoredKeys {
   readonly window: string | null
   readonly backfill: string | null
   readonly pending: readonly StoredDeletes[]
+  /** Rows that the next sync has to request again, because two answers contradict each other. */
+  readonly unconfirmed: string | null
 }
 
 /** Keys that are deleted at the end of the sync unless they are found before. */
@@ -24,7 +26,7 @@ export interface StoredDeletes {
 
 /** The sets of keys of one stream. */
 export interface KeySets {
-  // Four sets are in the state. A key is in one of the first two at most; the other two wait to be deleted.
+  // Five sets are in the state. A key is in one of the first two at most; the next two wait to be deleted.
   /** Rows that the delta's window has, or the list of a stream without a delta. */
   window: IdSet
   /** Rows that the lists of the days before the window have. */
@@ -33,13 +35,16 @@ export interface KeySets {
   unseen: IdSet
   /** Keys of a page that was interrupted, so that it is unclear whether their rows exist. */
   doubted: IdSet
-  // Three sets are only of this process.
+  /**
+   * Rows of the first two sets that may not exist: they were in a list, but not in the first phase of a delta before it.
+   * During an audit, which is not in the state, the rows that it has not found so far.
+   */
+  unconfirmed: IdSet
+  // Two sets are only of this process.
   /** Keys of the current page that have already been written, while the rest of the page is still to come. */
   ofThisPage: IdSet
   /** Rows whose deletion was reported to this process. */
   reportedDeleted: IdSet
-  /** Rows that the audit has not found so far. */
-  unaudited: IdSet
 }
 
 /** Creates sets without keys, or only with those that a read has to find. */
@@ -49,9 +54,9 @@ export function emptySets(unseen = createIdSet()): KeySets {
     backfill: createIdSet(),
     unseen,
     doubted: createIdSet(),
+    unconfirmed: createIdSet(),
     ofThisPage: createIdSet(),
     reportedDeleted: createIdSet(),
-    unaudited: createIdSet(),
   }
 }
 
@@ -63,6 +68,7 @@ export function readSets(stored: StoredKeys | undefined, mostIds?: number): KeyS
     backfill: createIdSet(stored?.backfill, mostIds),
     unseen: pendingOf(stored, true, mostIds),
     doubted: pendingOf(stored, false, mostIds),
+    unconfirmed: createIdSet(stored?.unconfirmed, mostIds),
   }
 }
 
@@ -75,22 +81,27 @@ function pendingOf(stored: StoredKeys | undefined, isUnseen: boolean, mostIds?: 
 }
 
 /** The part of a state that contains the sets. */
-type StoredSets = Pick<StoredKeys, 'isAtBeginning' | 'window' | 'backfill' | 'pending'>
+type StoredSets = Pick<
+  StoredKeys,
+  'isAtBeginning' | 'window' | 'backfill' | 'pending' | 'unconfirmed'
+>
 
 /** Encodes the sets as they are; the keys of the current page are in doubt. */
-export function encodeSets({ window, backfill, unseen, doubted, ofThisPage }: KeySets): StoredSets {
+export function encodeSets(sets: KeySets, isAuditing = false): StoredSets {
+  const { window, backfill, unseen, doubted, unconfirmed, ofThisPage } = sets
   const inDoubt = ofThisPage.size === 0 ? doubted : union([doubted, ofThisPage])
   return {
     window: window.encode(),
     backfill: backfill.encode(),
     pending: [...deletesOf(unseen, true), ...deletesOf(inDoubt, false)],
+    unconfirmed: isAuditing ? null : unconfirmed.encode(),
   }
 }
 
 /** Encodes the sets as they were at the beginning of the current read, when all keys were to be found. */
 export function encodeAtBeginning(sets: KeySets): StoredSets {
   const pending = deletesOf(allKeys(sets), true)
-  return { isAtBeginning: true, window: null, backfill: null, pending }
+  return { isAtBeginning: true, window: null, backfill: null, pending, unconfirmed: null }
 }
 
 function deletesOf(set: IdSet, isUnseen: boolean): StoredDeletes[] {
@@ -111,8 +122,8 @@ export function union(sets: readonly IdSet[]): IdSet {
 }
 
 /** The number of characters that the sets take in the state. */
-export function charactersOf({ window, backfill, pending }: StoredSets): number {
-  const sets = [window, backfill, ...pending.map(({ keys }) => keys)]
+export function charactersOf({ window, backfill, pending, unconfirmed }: StoredSets): number {
+  const sets = [window, backfill, unconfirmed, ...pending.map(({ keys }) => keys)]
   return sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }
 

@@ -49,6 +49,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
       window: 'rAA==',
       backfill: null,
       pending: [{ keys: 'rAA==', isUnseen: true }],
+      unconfirmed: null,
     },
     wholeRows: 1200,
     rowsSoFar: 300,

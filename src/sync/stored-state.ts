@@ -45,6 +45,8 @@ export interface StateBlob extends PositionFields {
   readonly backfill_ids: string | null
   /** The JSON text of the pending deletions; null for none. */
   readonly pending: string | null
+  /** Older states do not have it. */
+  readonly unconfirmed_ids: string | null
   /** For the progress of the next sync; older states have neither. */
   readonly whole_rows: number | null
   readonly rows_so_far: number | null
@@ -91,6 +93,7 @@ const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
   window_ids: 'string?',
   backfill_ids: 'string?',
   pending: 'string?',
+  unconfirmed_ids: 'string?',
   whole_rows: 'number?',
   rows_so_far: 'number?',
   rows_counted: 'number?',
@@ -191,6 +194,7 @@ export function writeState(state: StoredState): StateBlob {
     window_ids: keys.window,
     backfill_ids: keys.backfill,
     pending: keys.pending.length === 0 ? null : JSON.stringify(keys.pending),
+    unconfirmed_ids: keys.unconfirmed,
     whole_rows: state.wholeRows,
     rows_so_far: state.rowsSoFar,
     rows_counted: state.rowsCounted,
@@ -246,6 +250,7 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
       window: stored.window_ids,
       backfill: stored.backfill_ids,
       pending,
+      unconfirmed: stored.unconfirmed_ids,
     },
     wholeRows: count(stored.whole_rows),
     rowsSoFar: count(stored.rows_so_far),
