@@ -50,7 +50,7 @@ describe('the staging layer of the dbt package', () => {
     expect(streams.size).toBeGreaterThan(0)
     for (const stream of streams.values()) {
       const model = files.get(`${STAGING}/stg_protime__${stream.stream}.sql`) ?? ''
-      // The same choice as in macros/stage.sql.
+      // The same choice as in macros/models.sql.
       const summed = [...model.matchAll(/\['\w+', '(\w+)', '(.+)'\]/g)].filter(
         ([, type = '', path = '']) =>
           !['json', 'timestamp'].includes(type) &&

@@ -8,7 +8,7 @@ import { INVENTORY, keyOf, readStreamSchema, streams } from '../src/streams/stre
 import { columnsName } from '../src/sync/checksums.ts'
 import { parentOf } from './schema-documents.ts'
 
-/** The types of columns, which dbt/macros/stage.sql casts to. */
+/** The types of columns, which dbt/macros/models.sql casts to. */
 type ModelType = 'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'text' | 'json'
 
 /** A column of a staging model. */
