@@ -18,7 +18,7 @@ let emulator: Emulator
 let config: Record<string, unknown>
 beforeEach(async () => {
   const clients = [{ id: 'writer', secret: 'b-secret', scopes: 'all' }] as const
-  emulator = await startEmulator({ people: 30, months: 1, clients })
+  emulator = await startEmulator({ people: 30, months: 0, clients })
   config = emulator.config()
 })
 afterEach(() => emulator.close())

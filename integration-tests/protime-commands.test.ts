@@ -11,7 +11,7 @@ let emulator: Emulator
 let folder: ReturnType<typeof temporaryFolder>
 beforeAll(async () => {
   const clients = [{ id: 'writer', secret: 'secret-of-the-writer', scopes: 'all' }] as const
-  emulator = await startEmulator({ people: 12, months: 1, clients })
+  emulator = await startEmulator({ people: 12, months: 0, clients })
   folder = temporaryFolder()
   writeFileSync(path('config.json'), JSON.stringify({ ...emulator.config(), dry_run: true }))
   writeFileSync(

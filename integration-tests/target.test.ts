@@ -5,7 +5,7 @@ import { runTarget } from './testing/run-destination.ts'
 import { selecting } from './testing/singer-messages.ts'
 
 const clients = [{ id: 'writer', secret: 'b-secret', scopes: 'all' }] as const
-const start = () => startEmulator({ people: 12, months: 1, clients })
+const start = () => startEmulator({ people: 12, months: 0, clients })
 
 let emulator: Emulator
 let config: Record<string, unknown>

@@ -46,7 +46,7 @@ export interface WritableTenant {
 export async function openTenant(options: EmulatorOptions = {}): Promise<WritableTenant> {
   const emulator = await startEmulator({
     people: 12,
-    months: 1,
+    months: 0,
     clients: [{ id: 'writer', secret: 'secret-of-the-writer', scopes: 'all' }],
     ...options,
   })
