@@ -71,6 +71,7 @@ describe('the stream inventory', () => {
     expect(await differences()).toEqual([])
   })
 
+  // The records are complete here; the other treatments follow below.
   it('covers every stream, and after an audit has sums of versions and values by month, as SQL computes them', async () => {
     await sync()
     const [counted] = await ask(
@@ -104,7 +105,6 @@ describe('the stream inventory', () => {
   it.each([
     ['minimal', FEW.streams.filter((stream) => stream !== 'external_references')],
     ['pseudonymised', FEW.streams],
-    ['complete', FEW.streams],
   ])('is of what is handed over, where personal_data is %s', async (personal_data, streams) => {
     configure({ personal_data, streams, privacy_key: 'a key of 16 chars', audit_days: 1 })
     await sync()
