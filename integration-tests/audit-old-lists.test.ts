@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { changeInSilence, makeDue, startDueJobs } from './histories/audited.ts'
-import { type Scenario, startScenario } from './histories/scenario.ts'
+import {
+  changeInSilence,
+  makeDue,
+  type Scenario,
+  startDueJobs,
+  startScenario,
+} from './histories/scenario.ts'
 
 let scenario: Scenario
 afterEach(() => scenario.emulator.close())

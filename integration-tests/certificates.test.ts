@@ -8,9 +8,9 @@ import { type RawService, type RawServiceOptions, startRawService } from './host
 import { configOf, SECRET, STREAM, token } from './hostile/scenario.ts'
 import { run } from './testing/run.ts'
 
-// All are signed by themselves with the key beside them, and so their own authority.
-const KEY = readFileSync(new URL('fixtures/loopback-key.pem', import.meta.url), 'utf8')
-const LOOPBACK = new URL('fixtures/loopback-certificate.pem', import.meta.url)
+// All are signed by themselves with the key that stands in the first, and so their own authority.
+const LOOPBACK = new URL('fixtures/loopback.pem', import.meta.url)
+const KEY = readFileSync(LOOPBACK, 'utf8')
 const EXPIRED = new URL('fixtures/expired-certificate.pem', import.meta.url)
 const OTHER_HOST = new URL('fixtures/certificate-of-another-host.pem', import.meta.url)
 const TRUSTED = { NODE_EXTRA_CA_CERTS: fileURLToPath(LOOPBACK) }
@@ -21,7 +21,7 @@ describe('a service whose certificate no known authority has signed', () => {
   const open: NetServer[] = []
 
   beforeEach(async () => {
-    service = createServer({ key: KEY, cert: readFileSync(LOOPBACK) })
+    service = createServer({ key: KEY, cert: KEY })
     service.on('request', (request, response) => {
       const isToken = request.url?.endsWith('/connect/token')
       request.resume()

@@ -194,8 +194,8 @@ function configuration(folder: string, tls: number, plain: number): string {
   const block = shown
     .replace('listen 443 ssl', `listen 127.0.0.1:${tls} ssl`)
     .replace('127.0.0.1:8080', `127.0.0.1:${plain}`)
-    .replace('/etc/nginx/hooks.pem', join(fixtures, 'loopback-certificate.pem'))
-    .replace('/etc/nginx/hooks.key', join(fixtures, 'loopback-key.pem'))
+    .replace('/etc/nginx/hooks.pem', join(fixtures, 'loopback.pem'))
+    .replace('/etc/nginx/hooks.key', join(fixtures, 'loopback.pem'))
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   )
@@ -203,9 +203,7 @@ function configuration(folder: string, tls: number, plain: number): string {
 }
 
 function post(port: number, path: string, authorization: string): Promise<number | undefined> {
-  const ca = readFileSync(
-    join(packageFolder(), 'integration-tests', 'fixtures', 'loopback-certificate.pem'),
-  )
+  const ca = readFileSync(join(packageFolder(), 'integration-tests', 'fixtures', 'loopback.pem'))
   return new Promise((resolve, reject) => {
     const sent = request(
       { host: '127.0.0.1', port, path, ca, method: 'POST', headers: { authorization } },

@@ -1,13 +1,19 @@
 import fc, { type RunDetails } from 'fast-check'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
-import { type Focus, inserts, long, narrow, wide } from './arbitrary-events.ts'
+import {
+  type Focus,
+  inserts,
+  long,
+  narrow,
+  oddInDuckDb,
+  unknownMembers,
+  wide,
+} from './arbitrary-events.ts'
 import { settings } from './arbitrary-settings.ts'
 import { isReal, steps } from './arbitrary-steps.ts'
-import type { History, Place } from './history.ts'
-import { oddInDuckDb, unknownMembers } from './odd-members.ts'
+import { type History, type Place, sentences } from './history.ts'
 import { runHistory } from './run-history.ts'
 import { runInDuckDb } from './run-in-duckdb.ts'
-import { sentences } from './sentences.ts'
 
 const dated = ['clockings', 'absences', 'assignments', 'activity_durations', 'calculated_totals']
 const listed = [

@@ -6,7 +6,7 @@ import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import type { Stream } from '../../src/streams/collections.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
-import { type Choices, createChoices } from './choices.ts'
+import { asOlder, type Choices, createChoices } from './choices.ts'
 import { type Comparison, warehouseDifferences } from './comparison.ts'
 import {
   BETWEEN_SYNCS,
@@ -19,7 +19,6 @@ import {
   type Step,
   type Sync,
 } from './history.ts'
-import { asOlder } from './older-version.ts'
 import { runSync, type SyncRun } from './run-sync.ts'
 import { createSyncRule, hasWrongList } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../emulator/emulator.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import type { Message } from '../../src/protocol/acceptance/messages.ts'
@@ -122,6 +123,31 @@ function told(messages: readonly Message[]): Omit<ScenarioSync, 'exitCode' | 're
     warnings: messages.flatMap(({ log }) => (log?.level === 'WARN' ? [log.message] : [])),
     errors: messages.flatMap(({ trace }) => trace?.error?.message ?? []),
   }
+}
+
+/** A tenant of jobs, read once; the next sync is to audit it. */
+export async function startDueJobs(rows = 12): Promise<Scenario> {
+  const scenario = await startWithRows('jobs', rows)
+  await scenario.sync()
+  makeDue(scenario)
+  return scenario
+}
+
+/** Makes the next sync one that audits. */
+export function makeDue({ settings, emulator }: Scenario): void {
+  settings['audit_days'] = 1
+  emulator.advance({ hours: 25 })
+}
+
+/** What the delta is silent about, now and later. The next sync is to audit it. */
+export async function changeInSilence(scenario: Scenario, change: () => void): Promise<void> {
+  const { emulator, settings, sync, differences } = scenario
+  change()
+  emulator.fault('/delta', 'empty', { times: 1 })
+  delete settings['audit_days']
+  await sync()
+  expect(differences()).not.toEqual([])
+  makeDue(scenario)
 }
 
 /** A bookmark as it is stored. */

@@ -1,7 +1,7 @@
 import type { Emulator } from '../../emulator/emulator.ts'
 import type { Stream } from '../../src/streams/collections.ts'
+import { oddValue } from './arbitrary-events.ts'
 import type { Change, Event, Size } from './history.ts'
-import { oddValue } from './odd-members.ts'
 
 type Fields = Record<string, unknown>
 

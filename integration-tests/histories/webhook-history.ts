@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
 import type { DeliveryFaultKind } from '../../emulator/webhooks/delivery.ts'
 import { webhookCollections } from '../../src/client/service-client.ts'
-import { events, type Focus, inserts } from './arbitrary-events.ts'
+import { events, type Focus, inserts, oddMembers } from './arbitrary-events.ts'
 import type { Change, Event } from './history.ts'
-import { oddMembers } from './odd-members.ts'
 
 /** Something that happens to a tenant, to its webhooks, or to those who follow them. */
 export type WebhookStep =

@@ -17,16 +17,11 @@ function get(url: string, hosts?: HostRules): Promise<Reply> {
   return transport.send({ url, method: 'GET', headers: {}, signal })
 }
 
-const FIXTURES = new URL('../../integration-tests/fixtures/', import.meta.url)
+/** A key and its certificate. */
+const PEM = readFileSync(new URL('../../integration-tests/fixtures/loopback.pem', import.meta.url))
 
 function secureServer() {
-  return createHttpsServer(
-    {
-      key: readFileSync(new URL('loopback-key.pem', FIXTURES)),
-      cert: readFileSync(new URL('loopback-certificate.pem', FIXTURES)),
-    },
-    (_, response) => response.end('secure'),
-  )
+  return createHttpsServer({ key: PEM, cert: PEM }, (_, response) => response.end('secure'))
 }
 
 describe('a certificate', () => {

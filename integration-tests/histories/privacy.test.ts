@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { BETWEEN_SYNCS } from '../history.ts'
-import { runSettings } from '../property.ts'
-import { createDestination, type PrivacyDestination } from './destinations.ts'
+import { describe, it } from 'vitest'
+import { BETWEEN_SYNCS } from './history.ts'
+import { createDestination, type PrivacyDestination } from './privacy/destinations.ts'
 import {
   type PrivacyHistory,
   type PrivacyPlace,
@@ -9,8 +9,9 @@ import {
   type PrivacySync,
   privacyHistories,
   type Treatment,
-} from './history.ts'
-import { type MarkedTenant, startMarkedTenant } from './tenant.ts'
+} from './privacy/history.ts'
+import { type MarkedTenant, startMarkedTenant } from './privacy/tenant.ts'
+import { DAY_MS, runSettings } from './property.ts'
 
 /** A sync that nothing disturbs. */
 const QUIET: PrivacySync = {
@@ -30,14 +31,13 @@ interface Running {
 }
 
 /** Runs so many random histories of personal data. */
-export async function checkPrivacyHistories(place: PrivacyPlace, usual: number): Promise<void> {
+async function checkPrivacyHistories(place: PrivacyPlace, usual: number): Promise<void> {
   const { runs, path } = runSettings(usual)
   const property = fc.asyncProperty(privacyHistories(place), (history) =>
     runPrivacyHistory(history, place),
   )
   await fc.assert(property, {
     numRuns: runs,
-
     ...(path === undefined ? {} : { path }),
   })
 }
@@ -106,3 +106,29 @@ function around(mark: string, text: string): string {
 function refuse(faults: readonly string[]): void {
   if (faults.length > 0) throw new Error(faults.slice(0, 10).join('\n'))
 }
+
+const timeout = DAY_MS
+
+describe('in-process', () => {
+  it('no record, state, log or metric of Airbyte has a value that the current settings leave out', {
+    timeout,
+  }, async () => {
+    await checkPrivacyHistories('in-process', 4)
+  })
+})
+
+describe('singer', () => {
+  it('no record, state, log or metric of Singer has a value that the current settings leave out', {
+    timeout,
+  }, async () => {
+    await checkPrivacyHistories('singer', 2)
+  })
+})
+
+describe('warehouse', () => {
+  it('no byte of a warehouse comes from a value that the current settings leave out', {
+    timeout,
+  }, async () => {
+    await checkPrivacyHistories('warehouse', 2)
+  })
+})

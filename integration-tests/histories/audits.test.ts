@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { it } from 'vitest'
+import { describe, it } from 'vitest'
 import type { Emulator, EmulatorOptions } from '../../emulator/emulator.ts'
 import { DAY_MS, runSettings } from './property.ts'
 import { startScenario } from './scenario.ts'
@@ -178,21 +178,23 @@ function firstGone(emulator: Emulator, collection: string): number | undefined {
   return undefined
 }
 
-it(
-  'after an audit the warehouse equals the service, whatever the deltas kept silent about',
-  {
-    timeout: DAY_MS,
-  },
-  () => check(stories, play),
-)
+describe('in-process', () => {
+  it(
+    'after an audit the warehouse equals the service, whatever the deltas kept silent about',
+    {
+      timeout: DAY_MS,
+    },
+    () => check(stories, play),
+  )
 
-it(
-  'an audit puts nothing back from lists that are older than what the deltas have told',
-  {
-    timeout: DAY_MS,
-  },
-  () => check(lateStories, playLate),
-)
+  it(
+    'an audit puts nothing back from lists that are older than what the deltas have told',
+    {
+      timeout: DAY_MS,
+    },
+    () => check(lateStories, playLate),
+  )
+})
 
 async function check<T>(all: fc.Arbitrary<T>, play: (story: T) => Promise<void>): Promise<void> {
   const { runs, path, endOnFailure } = runSettings(25)

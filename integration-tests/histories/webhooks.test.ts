@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import { it } from 'vitest'
+import { describe, it } from 'vitest'
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
 import { createServiceClient } from '../../src/client/create-service-client.ts'
 import { streamOf } from '../../src/client/service-client.ts'
@@ -297,12 +297,14 @@ async function until(what: string, condition: () => boolean | Promise<boolean>):
   }
 }
 
-it('any history of deliveries, renewals, kills and syncs ends with a warehouse that equals the service', {
-  timeout: DAY_MS,
-}, async () => {
-  const { runs, path } = runSettings(4)
-  await fc.assert(fc.asyncProperty(webhookHistories, runWebhookHistory), {
-    numRuns: runs,
-    ...(path === undefined ? {} : { path }),
+describe('in-process', () => {
+  it('any history of deliveries, renewals, kills and syncs ends with a warehouse that equals the service', {
+    timeout: DAY_MS,
+  }, async () => {
+    const { runs, path } = runSettings(4)
+    await fc.assert(fc.asyncProperty(webhookHistories, runWebhookHistory), {
+      numRuns: runs,
+      ...(path === undefined ? {} : { path }),
+    })
   })
 })
