@@ -1,5 +1,5 @@
 import { ClientError } from '../client/client-error.ts'
-import type { WorkLocation } from '../client/service-client.ts'
+import type { WorkLocation, WorkLocationBody } from '../client/service-client.ts'
 import { folded } from '../ground/text.ts'
 import { statusIs } from '../http/status.ts'
 import {
@@ -32,162 +32,10 @@ const COLLECTION = 'work-locations'
  */
 export async function applyWorkLocations(
   changes: readonly NamedChange[],
-  { client, cache, settle }: WorkLocationTools,
+  tools: WorkLocationTools,
 ): Promise<void> {
-  for (const { ordinal, wanted } of changes) {
-    settle(ordinal, await place(wanted).catch(refusalOf))
-  }
-
-  async function place(wanted: WantedNamed): Promise<Verdict> {
-    const { key } = wanted
-    const locations = await cache.workLocations()
-    if ('id' in key) return compareById(key.id, wanted)
-    const fields = mergeNamed(EMPTY, wanted, 'keep')
-    if (fields.defaultName === '') return NAMELESS
-    if (cache.unconfirmed.has(textOf(key))) return EARLIER_WAITS
-    const links = await cache.links(COLLECTION, key.name)
-    const value = links.spelled(key.value)
-    const verdict = await byReference({ name: key.name, value, fields, links })
-    return value === key.value ? verdict : { ...verdict, folded: true }
-
-    async function byReference(creation: Creation): Promise<Verdict> {
-      const id = links.idOf(value)
-      if (id !== undefined) return compare(locations.get(id), wanted)
-      // Nothing is created before the service has confirmed that the reference is free.
-      const found = await client.references.get(COLLECTION, creation.name, value)
-      if (found === undefined) return adoptOrCreate(creation)
-      if (found.internalReference === null) return UNREADABLE
-      links.link(value, found.internalReference)
-      return compare((await cache.readWorkLocations()).get(found.internalReference), wanted)
-    }
-  }
-
-  /** References beside the id must belong to the same work location. */
-  async function compareById(id: string, wanted: WantedNamed): Promise<Verdict> {
-    for (const { name, value } of wanted.also) {
-      const links = await cache.links(COLLECTION, name)
-      const spelled = links.spelled(value)
-      const linked = links.isKnown(spelled)
-        ? links.idOf(spelled)
-        : (await client.references.get(COLLECTION, name, spelled))?.internalReference
-      if (linked === null) return UNREADABLE
-      if (linked !== undefined && linked !== id)
-        return {
-          outcome: 'rejected',
-          reason: `The id and the external reference ${name} identify different work locations. Leave out the one that is wrong.`,
-          ids: [id, linked],
-        }
-    }
-    return compare((await cache.workLocations()).get(id), wanted)
-  }
-
-  async function adoptOrCreate(creation: Creation): Promise<Verdict> {
-    const { fields } = creation
-    if (cache.refused.delete(folded(fields.defaultName))) await cache.readWorkLocations()
-    const namesakes = await namesakesOf(creation)
-    if (namesakes.length > 1 || (namesakes.length === 1 && !creation.links.isComplete))
-      return ambiguous(namesakes)
-    const [namesake] = namesakes
-    if (namesake === undefined) return create(creation)
-    const difference = differenceOf(fieldsOfLocation(namesake), fields)
-    return register(creation, namesake.id, {
-      outcome: 'adopted',
-      ...(difference === 'folded' && { folded: true }),
-      ...(difference === 'real' && {
-        reason: `The work location differs from the record. ${UNCHANGEABLE}`,
-      }),
-    })
-  }
-
-  /**
-   * Requests a creation once, and looks for the work location if the answer does not say what happened.
-   */
-  async function create(creation: Creation): Promise<Verdict> {
-    const { fields } = creation
-    // Later, the two could not be distinguished.
-    if (cache.unconfirmed.has(folded(fields.defaultName))) {
-      cache.unconfirmed.add(textOf(creation))
-      return UNCONFIRMED_NAMESAKE
-    }
-    const text = fields.text !== '' && { description: fields.text }
-    const body = { name: nameOf(fields), ...text }
-    let id: string | undefined
-    let failure: ClientError | undefined
-    try {
-      id = (await client.workLocations.create(body)).id
-    } catch (error) {
-      if (error instanceof ClientError) cache.refused.add(folded(fields.defaultName))
-      if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
-      failure = error
-    }
-    if (id === undefined && (await isListed())) {
-      const namesakes = await namesakesOf(creation)
-      if (namesakes.length > 1) return ambiguous(namesakes)
-      id = namesakes[0]?.id
-    }
-    if (id === undefined) {
-      cache.unconfirmed.add(textOf(creation)).add(folded(fields.defaultName))
-      return unconfirmed(failure)
-    }
-    const locations = await cache.workLocations()
-    locations.set(id, { ...body, id })
-    return register(creation, id, { outcome: 'created' })
-  }
-
-  /** Reads the list once more; if that fails, the next record meets the failure again. */
-  async function isListed(): Promise<boolean> {
-    try {
-      await cache.readWorkLocations()
-      return true
-    } catch (error) {
-      if (error instanceof ClientError) return false
-      throw error
-    }
-  }
-
-  /**
-   * Work locations with the same name that may be the wanted one: those that have no value of the reference.
-   */
-  async function namesakesOf({ fields, links }: Creation): Promise<WorkLocation[]> {
-    const locations = await cache.workLocations()
-    return [...locations.values()].filter(
-      ({ id, name }) =>
-        folded(name?.default ?? '') === folded(fields.defaultName) &&
-        links.valueOfId(id) === undefined,
-    )
-  }
-
-  async function register(creation: Creation, id: string, verdict: Verdict): Promise<Verdict> {
-    const { name, value, links } = creation
-    const reference = { collection: COLLECTION, name, value, internalReference: id }
-    try {
-      await client.references.put(reference)
-    } catch (error) {
-      const refusal = refusalOf(error)
-      const holder = statusIs(refusal.status, 'linked') ? await holderOf(creation) : undefined
-      if (holder === undefined || holder === id)
-        return {
-          ...refusal,
-          reason: `The reference of work location ${id} was refused: ${refusal.reason}`,
-          ids: [id],
-        }
-      links.link(value, holder)
-      return { ...refusal, reason: linkedMeanwhile(holder, id, verdict), ids: [holder, id] }
-    }
-    links.link(value, id)
-    return verdict
-  }
-
-  /** The work location that has the reference now; undefined if that is not answered. */
-  async function holderOf({ name, value }: Creation): Promise<string | undefined> {
-    try {
-      const found = await client.references.get(COLLECTION, name, value)
-      return found?.internalReference ?? undefined
-    } catch (error) {
-      refusalOf(error)
-      return undefined
-    }
-  }
+  for (const { ordinal, wanted } of changes)
+    tools.settle(ordinal, await place(wanted, tools).catch(refusalOf))
 }
 
 /** A work location that must exist under a reference. */
@@ -196,6 +44,194 @@ interface Creation {
   readonly value: string
   readonly fields: NamedFields
   readonly links: CachedLinks
+}
+
+/** Finds the work location of a record, or creates it. */
+async function place(wanted: WantedNamed, tools: WorkLocationTools): Promise<Verdict> {
+  const { cache } = tools
+  const { key } = wanted
+  await cache.workLocations()
+  if ('id' in key) return compareById(key.id, wanted, tools)
+  const fields = mergeNamed(EMPTY, wanted, 'keep')
+  if (fields.defaultName === '') return NAMELESS
+  if (cache.unconfirmed.has(textOf(key))) return EARLIER_WAITS
+  const links = await cache.links(COLLECTION, key.name)
+  const value = links.spelled(key.value)
+  const verdict = await byReference({ name: key.name, value, fields, links }, wanted, tools)
+  return value === key.value ? verdict : { ...verdict, folded: true }
+}
+
+/** References beside the id must belong to the same work location. */
+async function compareById(
+  id: string,
+  wanted: WantedNamed,
+  { client, cache }: WorkLocationTools,
+): Promise<Verdict> {
+  for (const { name, value } of wanted.also) {
+    const links = await cache.links(COLLECTION, name)
+    const spelled = links.spelled(value)
+    const linked = links.isKnown(spelled)
+      ? links.idOf(spelled)
+      : (await client.references.get(COLLECTION, name, spelled))?.internalReference
+    if (linked === null) return UNREADABLE
+    if (linked !== undefined && linked !== id)
+      return {
+        outcome: 'rejected',
+        reason: `The id and the external reference ${name} identify different work locations. Leave out the one that is wrong.`,
+        ids: [id, linked],
+      }
+  }
+  return compare((await cache.workLocations()).get(id), wanted)
+}
+
+async function byReference(
+  creation: Creation,
+  wanted: WantedNamed,
+  tools: WorkLocationTools,
+): Promise<Verdict> {
+  const { client, cache } = tools
+  const { name, value, links } = creation
+  const id = links.idOf(value)
+  if (id !== undefined) return compare((await cache.workLocations()).get(id), wanted)
+  // Nothing is created before the service has confirmed that the reference is free.
+  const found = await client.references.get(COLLECTION, name, value)
+  if (found === undefined) return adoptOrCreate(creation, tools)
+  if (found.internalReference === null) return UNREADABLE
+  links.link(value, found.internalReference)
+  return compare((await cache.readWorkLocations()).get(found.internalReference), wanted)
+}
+
+async function adoptOrCreate(creation: Creation, tools: WorkLocationTools): Promise<Verdict> {
+  const { cache } = tools
+  const { fields, links } = creation
+  if (cache.refused.delete(folded(fields.defaultName))) await cache.readWorkLocations()
+  const namesakes = await namesakesOf(creation, tools)
+  if (namesakes.length > 1 || (namesakes.length === 1 && !links.isComplete))
+    return ambiguous(namesakes)
+  const [namesake] = namesakes
+  if (namesake === undefined) return create(creation, tools)
+  return register(creation, namesake.id, adopted(namesake, fields), tools)
+}
+
+function adopted(namesake: WorkLocation, fields: NamedFields): Verdict {
+  const difference = differenceOf(fieldsOfLocation(namesake), fields)
+  return {
+    outcome: 'adopted',
+    ...(difference === 'folded' && { folded: true }),
+    ...(difference === 'real' && {
+      reason: `The work location differs from the record. ${UNCHANGEABLE}`,
+    }),
+  }
+}
+
+/**
+ * Requests a creation once, and looks for the work location if the answer does not say what happened.
+ */
+async function create(creation: Creation, tools: WorkLocationTools): Promise<Verdict> {
+  const { cache } = tools
+  const { fields } = creation
+  // Later, the two could not be distinguished.
+  if (cache.unconfirmed.has(folded(fields.defaultName))) {
+    cache.unconfirmed.add(textOf(creation))
+    return UNCONFIRMED_NAMESAKE
+  }
+  const description = fields.text !== '' && { description: fields.text }
+  const body = { name: nameOf(fields), ...description }
+  const created = await tryToCreate(body, fields, tools)
+  const mustLook = created.id === undefined && (await isListed(tools))
+  const namesakes = mustLook ? await namesakesOf(creation, tools) : []
+  if (namesakes.length > 1) return ambiguous(namesakes)
+  const id = created.id ?? namesakes[0]?.id
+  if (id === undefined) {
+    cache.unconfirmed.add(textOf(creation)).add(folded(fields.defaultName))
+    return unconfirmed(created.failure)
+  }
+  const locations = await cache.workLocations()
+  locations.set(id, { ...body, id })
+  return register(creation, id, { outcome: 'created' }, tools)
+}
+
+/** Requests a creation. Without an id, the service has not said what happened. Throws if nothing was created. */
+async function tryToCreate(
+  body: WorkLocationBody,
+  { defaultName }: NamedFields,
+  { client, cache }: WorkLocationTools,
+): Promise<{ readonly id?: string | undefined; readonly failure?: ClientError }> {
+  try {
+    return await client.workLocations.create(body)
+  } catch (error) {
+    if (error instanceof ClientError) cache.refused.add(folded(defaultName))
+    if (error instanceof ClientError && error.mayHaveHappened) return { failure: error }
+    throw error
+  }
+}
+
+/** Reads the list once more; if that fails, the next record meets the failure again. */
+async function isListed({ cache }: WorkLocationTools): Promise<boolean> {
+  try {
+    await cache.readWorkLocations()
+    return true
+  } catch (error) {
+    if (error instanceof ClientError) return false
+    throw error
+  }
+}
+
+/**
+ * Work locations with the same name that may be the wanted one: those that have no value of the reference.
+ */
+async function namesakesOf(
+  { fields, links }: Creation,
+  { cache }: WorkLocationTools,
+): Promise<WorkLocation[]> {
+  const locations = await cache.workLocations()
+  return [...locations.values()].filter(
+    ({ id, name }) =>
+      folded(name?.default ?? '') === folded(fields.defaultName) &&
+      links.valueOfId(id) === undefined,
+  )
+}
+
+/** Puts the reference of a work location. Returns the verdict, unless the service refuses the reference. */
+async function register(
+  creation: Creation,
+  id: string,
+  verdict: Verdict,
+  tools: WorkLocationTools,
+): Promise<Verdict> {
+  const { name, value, links } = creation
+  const reference = { collection: COLLECTION, name, value, internalReference: id }
+  try {
+    await tools.client.references.put(reference)
+  } catch (error) {
+    const refusal = refusalOf(error)
+    const isLinked = statusIs(refusal.status, 'linked')
+    const holder = isLinked ? await holderOf(creation, tools) : undefined
+    if (holder === undefined || holder === id)
+      return {
+        ...refusal,
+        reason: `The reference of work location ${id} was refused: ${refusal.reason}`,
+        ids: [id],
+      }
+    links.link(value, holder)
+    return { ...refusal, reason: linkedMeanwhile(holder, id, verdict), ids: [holder, id] }
+  }
+  links.link(value, id)
+  return verdict
+}
+
+/** The work location that has the reference now; undefined if that is not answered. */
+async function holderOf(
+  { name, value }: Creation,
+  { client }: WorkLocationTools,
+): Promise<string | undefined> {
+  try {
+    const found = await client.references.get(COLLECTION, name, value)
+    return found?.internalReference ?? undefined
+  } catch (error) {
+    refusalOf(error)
+    return undefined
+  }
 }
 
 function textOf({ name, value }: Pick<Creation, 'name' | 'value'>): string {

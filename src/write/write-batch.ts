@@ -10,7 +10,7 @@ import { isOfObject, type OutcomeReporter, type Verdict } from './outcome.ts'
 import { type ReferenceChange, targetOf } from './plan-references.ts'
 import { type NamedRules, readNamed, readReference, type WantedReference } from './read-record.ts'
 import { type CachedLinks, learnFolding, type ServiceCache } from './service-cache.ts'
-import { createTaskPool, groupBy } from './task-pool.ts'
+import { createTaskPool, groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
 /** Parallel requests, in addition to the limiter of the client. */
@@ -96,8 +96,21 @@ const WRITE: Readonly<
 type Wanted = WantedReference & ReferenceChange
 
 async function writeReferences(records: readonly WriteRecord[], tools: ObjectTools): Promise<void> {
-  const { settle, keys, inputKeys, cache, settings, signal } = tools
-  const wanted: Wanted[] = []
+  const pool = createTaskPool(CONCURRENCY, tools.signal)
+  const groups = groupBy(wantedReferences(records, tools), ({ collection, name }) =>
+    JSON.stringify([collection, folded(name)]),
+  )
+  const ends = await Promise.allSettled(groups.map((group) => writeName(group, pool, tools)))
+  // All requests have ended now, including those of the other groups.
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+/** The references that the valid records want; all records are noted in the keys of the input. */
+function wantedReferences(
+  records: readonly WriteRecord[],
+  { settle, keys, inputKeys }: ObjectTools,
+): Wanted[] {
+  const all: Wanted[] = []
   for (const { data, isDelete, ordinal } of records) {
     const reading = readReference(data, isDelete)
     keys.set(ordinal, reading.key)
@@ -106,51 +119,58 @@ async function writeReferences(records: readonly WriteRecord[], tools: ObjectToo
       inputKeys.addUnreadable()
     else inputKeys.add(collection, name, isDelete ? undefined : value)
     if ('rejection' in reading) settle(ordinal, reading.rejection)
-    else wanted.push({ ...reading.wanted, text: reading.wanted.value, ordinal })
+    else all.push({ ...reading.wanted, text: reading.wanted.value, ordinal })
   }
-  const pool = createTaskPool(CONCURRENCY, signal)
-  const groups = groupBy(wanted, ({ collection, name }) =>
-    JSON.stringify([collection, folded(name)]),
-  )
+  return all
+}
+
+/** Writes the references of one name of one collection, unless a mirror must not. */
+async function writeName(
+  group: readonly Wanted[],
+  pool: TaskPool,
+  tools: ObjectTools,
+): Promise<void> {
+  const { settle, inputKeys, cache, settings } = tools
   const { dryRun: isDryRun, mirror } = settings
-  const ends = await Promise.allSettled(
-    groups.map(async (group) => {
-      const [{ collection, name }] = group as [Wanted, ...Wanted[]]
-      const links = await cache.links(collection, name)
-      await learnFolding(group, { ...tools, links, collection, name })
-      const changes = group.map((change) => ({ ...change, value: links.spelled(change.value) }))
-      const spellings = new Set(
-        changes.flatMap(({ ordinal, value }, i) => (group[i]?.value === value ? [] : [ordinal])),
-      )
-      const settleFolded = (ordinal: number, verdict: Verdict) =>
-        settle(ordinal, spellings.has(ordinal) ? { ...verdict, folded: true } : verdict)
-      // A mirror counts what it removes, and needs the list for that.
-      const relink = settings.relink && (!mirror || links.isComplete)
-      const refusal = mirror
-        ? refusalOfMirror(changes, { links, relink, collection, name }, tools)
-        : undefined
-      if (refusal !== undefined) inputKeys.refuse(refusal)
-      if (refusal === undefined || isDryRun)
-        await applyReferences(changes, {
-          ...tools,
-          settle: settleFolded,
-          collection,
-          name,
-          links,
-          pool,
-          relink,
-          isDryRun,
-        })
-      else
-        for (const { ordinal } of changes)
-          settle(ordinal, {
-            outcome: 'rejected',
-            reason: `Nothing was changed under this name, because the input is to be mirrored: ${refusal}.`,
-          })
-    }),
+  const [{ collection, name }] = group as [Wanted, ...Wanted[]]
+  const links = await cache.links(collection, name)
+  await learnFolding(group, { ...tools, links, collection, name })
+  const changes = group.map((change) => ({ ...change, value: links.spelled(change.value) }))
+  // A mirror counts what it removes, and needs the list for that.
+  const relink = settings.relink && (!mirror || links.isComplete)
+  const own = { links, relink, collection, name }
+  const refusal = mirror ? refusalOfMirror(changes, own, tools) : undefined
+  if (refusal !== undefined) inputKeys.refuse(refusal)
+  if (refusal !== undefined && !isDryRun) {
+    for (const { ordinal } of changes) settle(ordinal, unmirrored(refusal))
+    return
+  }
+  await applyReferences(changes, {
+    ...tools,
+    ...own,
+    settle: settleFolded(changes, settle),
+    pool,
+    isDryRun,
+  })
+}
+
+/** Settles records as `settle` does, and marks those whose value has another spelling at the service. */
+function settleFolded(
+  changes: readonly ReferenceChange[],
+  settle: ObjectTools['settle'],
+): ObjectTools['settle'] {
+  const respelled = new Set(
+    changes.flatMap(({ ordinal, value, text }) => (value === text ? [] : [ordinal])),
   )
-  // All requests have ended now, including those of the other groups.
-  for (const end of ends) if (end.status === 'rejected') throw end.reason
+  return (ordinal, verdict) =>
+    settle(ordinal, respelled.has(ordinal) ? { ...verdict, folded: true } : verdict)
+}
+
+function unmirrored(refusal: string): Verdict {
+  return {
+    outcome: 'rejected',
+    reason: `Nothing was changed under this name, because the input is to be mirrored: ${refusal}.`,
+  }
 }
 
 interface MirroredGroup {
