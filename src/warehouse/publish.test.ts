@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
-import type { Owner } from './owner.ts'
+import type { Owner } from './account.ts'
 import { publish } from './replace-file.ts'
 import { sending, streamOf, syncLists } from './testing/list-source.ts'
 

@@ -14,8 +14,8 @@ import {
 import { dirname, resolve } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
+import { isOwned, type Owner, RedactedOtherwise } from './account.ts'
 import { openDatabase, type Patience, texts } from './duckdb.ts'
-import { isOwned, type Owner, RedactedOtherwise } from './owner.ts'
 import { unwritable } from './stream-rows.ts'
 
 /** A file that will replace another one. */

@@ -3,7 +3,16 @@ import { existsSync, rmSync } from 'node:fs'
 import type { ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
-import { ACCOUNT, begin, committed, end, type SyncEnd } from './account.ts'
+import {
+  ACCOUNT,
+  begin,
+  claim,
+  committed,
+  end,
+  isOwned,
+  type Owner,
+  type SyncEnd,
+} from './account.ts'
 import { bringRows, isOver, type Load, type Progress } from './bring-rows.ts'
 import { type Column, columnsOf, DELETED_AT, freeName, GENERATION, takenNames } from './column.ts'
 import {
@@ -17,7 +26,6 @@ import {
   texts,
 } from './duckdb.ts'
 import { type Description, describe } from './flat-view.ts'
-import { claim, isOwned, type Owner } from './owner.ts'
 import { publish } from './replace-file.ts'
 import {
   alterTable,
