@@ -16,19 +16,22 @@ export interface Command {
   readonly args: readonly string[]
   readonly folder: string
   readonly environment?: Readonly<Record<string, string>>
+  /** When it is killed, if it may take longer than others. */
+  readonly limitMs?: number
 }
 
 /** Longer than any of these commands takes; what needs more hangs. */
-const LIMIT_MS = 180_000
+export const LIMIT_MS = 180_000
 
 /** Runs a program to its end; rejects only when it cannot be started. */
-export function execute({ program, args, folder, environment }: Command): Promise<Ended> {
+export function execute(command: Command): Promise<Ended> {
+  const { program, args, folder, environment, limitMs = LIMIT_MS } = command
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd: folder,
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: LIMIT_MS,
+      timeout: limitMs,
     })
     const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)]
     child.once('error', reject)
@@ -38,10 +41,13 @@ export function execute({ program, args, folder, environment }: Command): Promis
 
 /** The stdout of a program that must succeed; throws the end of what it said. */
 export async function output(command: Command): Promise<string> {
-  const { exitCode, stdout, stderr } = await execute(command)
+  return outputOf(`${command.program} ${command.args.join(' ')}`, await execute(command))
+}
+
+/** The same of a program that has ended; `name` is what was run. */
+export function outputOf(name: string, { exitCode, stdout, stderr }: Ended): string {
   if (exitCode === 0) return stdout
-  const said = `${stdout}\n${stderr}`.slice(-4000)
-  throw new Error(`${command.program} ${command.args.join(' ')} ended with ${exitCode}:\n${said}`)
+  throw new Error(`${name} ended with ${exitCode}:\n${`${stdout}\n${stderr}`.slice(-4000)}`)
 }
 
 function collect(stream: NodeJS.ReadableStream): () => string {
@@ -116,8 +122,13 @@ export async function openGuideShell(
 ): Promise<GuideShell> {
   mkdirSync(folder)
   const [python = 'python3'] = interpreters
-  await output({ program: python, args: ['-m', 'venv', join(folder, 'venv')], folder })
-  const path = [join(folder, 'venv', 'bin'), wrappers(folder, interpreters), process.env['PATH']]
+  const made = join(folder, 'venv')
+  await output({ program: python, args: ['-m', 'venv', '--without-pip', made], folder })
+  const bin = wrappers(folder, interpreters)
+  // The pip of another environment installs into this one: to put one here takes longer than all that is installed with it.
+  const pip = ['-m', 'pip', '--python', join(made, 'bin', 'python')]
+  writeWrapper(join(bin, 'pip'), [python, ...pip])
+  const path = [join(made, 'bin'), bin, process.env['PATH']]
   return {
     folder,
     type: (commands, environment = {}) =>
@@ -138,11 +149,16 @@ function wrappers(folder: string, interpreters: readonly string[]): string {
     for (const name of ['target-jsonl', 'meltano']) {
       const script = join(dirname(interpreter), name)
       if (!existsSync(script)) continue
-      writeFileSync(join(made, name), `#!/bin/sh\nexec '${interpreter}' '${script}' "$@"\n`)
-      chmodSync(join(made, name), 0o755)
+      writeWrapper(join(made, name), [interpreter, script])
     }
   }
   return made
+}
+
+/** A program that starts with these words. */
+function writeWrapper(path: string, words: readonly string[]): void {
+  writeFileSync(path, `#!/bin/sh\nexec ${words.map((word) => `'${word}'`).join(' ')} "$@"\n`)
+  chmodSync(path, 0o755)
 }
 
 /** Makes the npm package of the clone, as it was built for the wheel, in `target`; answers with its path. */

@@ -47,9 +47,14 @@ export async function expectFaultsFound(
   tenant: Tenant,
   before: readonly string[] = [],
 ): Promise<void> {
-  for (const { stream, change } of FAULTS) await landing.change(change(rowOf(stream, tenant)['id']))
+  await landing.change(faultsIn(tenant))
   const parts = FAULTS.map(({ stream, verdict }) => `${stream} ${MONTH}: ${verdict}`)
   expectSame(await found(landing), [...before, ...ofKeys(), ...parts].toSorted())
+}
+
+/** The statements that make the faults in the tables of a tenant. */
+function faultsIn(tenant: Tenant): string {
+  return FAULTS.map(({ stream, change }) => change(rowOf(stream, tenant)['id'])).join(';')
 }
 
 /** Where nothing was audited, the keys alone are compared. */
@@ -57,7 +62,7 @@ export async function expectFaultsOfKeysFound(
   landing: LoadedLanding,
   tenant: Tenant,
 ): Promise<void> {
-  for (const { stream, change } of FAULTS) await landing.change(change(rowOf(stream, tenant)['id']))
+  await landing.change(faultsIn(tenant))
   expectSame(await found(landing), ofKeys())
 }
 
@@ -89,11 +94,9 @@ export async function found(landing: LoadedLanding, variables?: object): Promise
 /** A loader that appends has older versions of all rows, also of rows that are deleted now. */
 export async function expectVersionsLeftOut(landing: LoadedLanding): Promise<void> {
   // Without its primary key.
-  await landing.change('create table versions as select * from clockings')
-  await landing.change('drop table clockings cascade')
-  await landing.change('alter table versions rename to clockings')
   await landing.change(
-    `insert into clockings (id, "changeVersion", date) select id, '0', '${MONTH}-05' from clockings`,
+    `create table versions as select * from clockings; drop table clockings cascade; alter table versions rename to clockings;
+    insert into clockings (id, "changeVersion", date) select id, '0', '${MONTH}-05' from clockings`,
   )
   expectSame(await found(landing, { protime_deduplicate: true }), [])
   const counted = await found(landing, { protime_deduplicate: false })

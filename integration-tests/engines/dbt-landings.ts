@@ -16,8 +16,8 @@ const VARIABLES = { protime_now: '2026-11-19', protime_overtime_counters: ['Over
 export interface LoadedLanding {
   /** Runs dbt on the package, with variables; answers with what it has said. */
   dbt(words: readonly string[], variables?: object): Promise<string>
-  /** Changes the tables that were loaded. */
-  change(statement: string): Promise<unknown>
+  /** Changes the tables that were loaded, by one statement or several with ; between them. */
+  change(statements: string): Promise<unknown>
   /** Where dbt_rows.py finds the models: the arguments before and after the query. */
   readonly models: readonly string[]
   readonly attached?: readonly string[]
@@ -73,9 +73,12 @@ function ofReadme({ tools, folder }: LandingParts): Landing {
   return {
     load: () => typed(sync),
     async dbt(words, variables = {}) {
-      if (!isMade) await typed(init)
+      const given = [...words, '--vars', JSON.stringify(variables)]
+      if (isMade) return runDbt(tools, folder, ...given)
+      await typed(init)
       isMade = true
-      return runDbt(folder, ...words, '--vars', JSON.stringify(variables))
+      // As people start it.
+      return (await execute(dbtCommand(folder, given))).stdout
     },
     change: changing(file, 'main'),
     models: ['duckdb', join(folder, 'analytics.duckdb'), 'main'],
@@ -116,12 +119,12 @@ connection = duckdb.connect(sys.argv[1])
 for statement in sys.argv[2:]:
     connection.execute(statement)`
 
-/** Runs a statement on the tables of a DuckDB file, by the DuckDB of dbt, which is as new as that of any loader. */
+/** Runs statements on the tables of a DuckDB file, by the DuckDB of dbt, which is as new as that of any loader. */
 function changing(file: string, schema: string): LoadedLanding['change'] {
-  return (statement) =>
+  return (statements) =>
     output({
       program: dbtPython(),
-      args: ['-c', RUN, file, `use ${schema}`, statement],
+      args: ['-c', RUN, file, `use ${schema}`, statements],
       folder: dirname(file),
     })
 }
@@ -165,7 +168,7 @@ function targetPostgres({ tools, folder, config, postgres }: LandingParts): Land
   return {
     load: () => throughSinger('target-postgres', settings, { tools, folder, config }),
     dbt: (words, variables = {}) => dbtOf({ tools, folder }, target, variables, words),
-    change: (statement) => postgres.query(`set search_path = protime; ${statement}`),
+    change: (statements) => postgres.query(`set search_path = protime; ${statements}`),
     models: ['postgres', address, 'analytics'],
   }
 }
@@ -206,9 +209,15 @@ tail -n 1 states.jsonl > state.json`
   })
 }
 
-/** Runs dbt in a folder; answers with what it said, of failures, too. */
-export async function runDbt(folder: string, ...words: readonly string[]): Promise<string> {
-  return (await execute(dbtCommand(folder, words))).stdout
+/** Runs dbt in a folder, without the files that nobody reads here; answers with what it said, of failures, too. */
+export async function runDbt(
+  { execute }: Tools,
+  folder: string,
+  ...words: readonly string[]
+): Promise<string> {
+  const { args, environment } = dbtCommand(folder, words)
+  const without = { DBT_LOG_LEVEL_FILE: 'none', DBT_WRITE_JSON: 'false' }
+  return (await execute({ args, folder, environment: { ...environment, ...without } })).stdout
 }
 
 /** Runs dbt on a copy of the package, which nobody else has written into. */
@@ -220,7 +229,7 @@ export function dbtOf(
 ): Promise<string> {
   const home = copied(tools, folder)
   writeProfile(home, target)
-  return runDbt(home, ...words, '--vars', JSON.stringify({ ...VARIABLES, ...variables }))
+  return runDbt(tools, home, ...words, '--vars', JSON.stringify({ ...VARIABLES, ...variables }))
 }
 
 /** A copy of the package in a folder, which dbt may write into. */

@@ -5,7 +5,6 @@ import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { readStreamSchema } from '../../src/streams/streams.ts'
 import { verifiedDifferences } from '../testing/protime.ts'
 import type { Engine, Tools } from './engine.ts'
-import { installWheel } from './python.ts'
 import { startTenant } from './tenant.ts'
 
 /** So many differences are told. */
@@ -18,18 +17,18 @@ const NOWHERE = {
   auth_url: 'https://does-not-exist.invalid/tenants/demo',
 }
 
-/** PyAirbyte: Airbyte without the platform, into its DuckDB cache; the connector is the one that pip installs. */
+/** PyAirbyte: Airbyte without the platform, into its DuckDB cache; the connector is the one that it installs itself. */
 export const pyairbyte: Engine = {
   name: 'pyairbyte',
   requirements: ['airbyte==0.71.3'],
+  // What PyAirbyte imports but for DuckDB: that of its version cannot be used in a fork.
+  imports: [
+    ...['airbyte_cdk', 'airbyte_api', 'fastmcp', 'google.cloud.bigquery', 'pandas'],
+    'snowflake.sqlalchemy',
+  ],
   async run(tools) {
     await runWritingGuide(tools)
     const { wheel, folder, python, step } = tools
-    const installed = await step('pip installs the connector', () =>
-      installWheel(wheel, join(folder, 'environment')),
-    )
-    if (installed === undefined) return
-    await runUserGuide(tools, installed.source)
     const { emulator, config, streams } = await startTenant()
     const good = join(folder, 'config.json')
     const bad = join(folder, 'wrong-secret.json')
@@ -43,10 +42,13 @@ export const pyairbyte: Engine = {
         const output = await python('pyairbyte.py', [command, connector, file, ...rest])
         return JSON.parse(output.trim().split('\n').at(-1) ?? '') as unknown
       }
-    const ask = askOf(installed.source)
-    const reads = (name: string, by = ask, database = 'cache.duckdb') =>
+    const database = join(folder, 'cache.duckdb')
+    // Where PyAirbyte installs the wheel.
+    const installed = join(folder, 'installed/.venv-source-protime/bin/source-protime')
+    const ask = askOf(installed)
+    const reads = (name: string, by = ask) =>
       step(name, async () => {
-        const tables = await by('read', good, join(folder, database))
+        const tables = await by('read', good, database)
         const rows = Object.entries(tables as Record<string, unknown[]>)
         const missing = streams.filter((stream) => !rows.some(([name]) => name === stream))
         const lines = rows
@@ -62,6 +64,10 @@ export const pyairbyte: Engine = {
         if (faults.length > 0) throw new Error(faults.join('\n'))
       })
     try {
+      await reads(
+        'installs the connector itself, from a pip_url, and holds the tenant',
+        askOf(wheel),
+      )
       await step('takes a good configuration', async () => expect(await ask('check', good), true))
       await step('says why a wrong secret is refused', async () =>
         expectWords(await ask('check', bad), 'client secret for this tenant'),
@@ -75,9 +81,8 @@ export const pyairbyte: Engine = {
           [...streams, 'inventory'].toSorted(),
         ),
       )
-      await reads('holds the tenant after the first read')
       await step('makes a JSON column of each list and object', async () => {
-        const tables = await ask('types', good, join(folder, 'cache.duckdb'))
+        const tables = await ask('types', good, database)
         expect(notJson(tables as Types, streams), [])
       })
       emulator.randomChanges(CHANGES)
@@ -85,10 +90,10 @@ export const pyairbyte: Engine = {
       emulator.randomChanges({ ...CHANGES, seed: 2 })
       emulator.advance({ hours: 73 })
       await reads('holds the tenant after every link has expired')
-      await reads('installs the connector itself, from a pip_url', askOf(wheel), 'other.duckdb')
     } finally {
       await emulator.close()
     }
+    await runUserGuide(tools, installed)
   },
 }
 

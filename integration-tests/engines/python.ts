@@ -48,9 +48,15 @@ function cacheFolder(): string {
 }
 
 function keyOf(facts: readonly string[]): string {
-  const version = execFileSync('python3', ['--version'], { encoding: 'utf8' })
-  const list = [version.trim(), ...facts].join('\n')
+  const list = [pythonVersion(), ...facts].join('\n')
   return createHash('sha256').update(list).digest('hex').slice(0, 16)
+}
+
+let version: string | undefined
+
+function pythonVersion(): string {
+  version ??= execFileSync('python3', ['--version'], { encoding: 'utf8' }).trim()
+  return version
 }
 
 function install(target: string, packages: readonly string[]): void {

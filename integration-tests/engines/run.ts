@@ -1,12 +1,13 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fast, protocolModels } from './airbyte.ts'
+import { execute as executeProgram, outputOf } from './command.ts'
 import { dbt } from './dbt.ts'
 import { duckDbs } from './duckdb.ts'
 import type { Engine, Tools } from './engine.ts'
+import { openForks } from './forks.ts'
 import { install } from './install.ts'
 import { meltano } from './meltano/meltano.ts'
 import { pyairbyte } from './pyairbyte.ts'
@@ -63,21 +64,35 @@ function stepsOf({ name: engine }: Engine, tell: Tell): Tools['step'] {
 /** Runs an engine whose Python environment there is. */
 async function runEngine(engine: Engine, interpreter: string, step: Tools['step']): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'engine-'))
+  const environment = environmentIn(folder, interpreter)
+  const forks = openForks({
+    interpreter,
+    modules: engine.imports ?? [],
+    program: join(programs, 'forks.py'),
+    folder,
+    environment: { ...process.env, ...environment },
+  })
+  const execute: Tools['execute'] = (command) =>
+    engine.imports === undefined
+      ? executeProgram({ program: interpreter, ...command })
+      : forks.execute(command)
   try {
-    const python: Tools['python'] = (program, args) =>
-      runPython(interpreter, [resolve(programs, program), ...args], folder)
+    const python: Tools['python'] = async (program, args) => {
+      const command = { args: [resolve(programs, program), ...args], folder, environment }
+      return outputOf(`${program} ${args.join(' ')}`, await execute(command))
+    }
     const executable = join(projectFolder, 'bin', 'source-protime')
     const wheel = packedWheel(projectFolder)
-    await engine.run({ executable, wheel, projectFolder, folder, python, step })
+    await engine.run({ executable, wheel, projectFolder, folder, python, execute, step })
   } finally {
+    forks.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** A program's stdout; exit codes other than 0 are errors with the end of what it said. */
-function runPython(interpreter: string, args: readonly string[], folder: string): Promise<string> {
-  const env = {
-    ...process.env,
+/** Variables for the programs of an engine. */
+function environmentIn(folder: string, interpreter: string): Readonly<Record<string, string>> {
+  return {
     // PyAirbyte calls uv, which is installed beside it.
     PATH: `${dirname(interpreter)}:${process.env['PATH']}`,
     // Whatever it keeps is gone with the folder, and it sends nothing to the outside.
@@ -88,25 +103,6 @@ function runPython(interpreter: string, args: readonly string[], folder: string)
     DO_NOT_TRACK: '1',
     PYTHONDONTWRITEBYTECODE: '1',
   }
-  return new Promise((resolve, reject) => {
-    const child = spawn(interpreter, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
-    let stdout = ''
-    let stderr = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text
-    })
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text
-    })
-    child.once('error', reject)
-    child.once('close', (exitCode) => {
-      if (exitCode === 0) resolve(stdout)
-      else
-        reject(
-          new Error(`${args[0]} ended with ${exitCode}:\n${`${stdout}\n${stderr}`.slice(-4000)}`),
-        )
-    })
-  })
 }
 
 /** Runs the engines that the arguments name, or all; the exit code is 0 only if everything passed. */

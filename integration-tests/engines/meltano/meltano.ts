@@ -163,7 +163,8 @@ const WRONG_SECRET = 'a-wrong-secret-5b1f'
 export const meltano: Engine = {
   name: 'meltano',
   requirements: REQUIREMENTS,
-  async run({ folder, projectFolder, wheel, step }) {
+  imports: ['meltano.cli'],
+  async run({ folder, projectFolder, wheel, execute, step }) {
     const postgres = await step('PostgreSQL started', () => startPostgreSql(folder))
     if (postgres === undefined) return
     const targets = [jsonlTarget(), duckdbTarget(), postgresTarget(postgres)]
@@ -172,6 +173,7 @@ export const meltano: Engine = {
       projectFolder,
       wheel,
       interpreter: pythonWith('meltano', REQUIREMENTS),
+      execute,
       environment: Object.assign({}, ...targets.map(({ environment }) => environment)),
     })
     try {

@@ -1,7 +1,8 @@
 import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Ended, execute } from '../command.ts'
+import { type Ended, outputOf } from '../command.ts'
+import type { Tools } from '../engine.ts'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -21,15 +22,16 @@ export interface ProjectSettings {
   readonly projectFolder: string
   /** What Meltano installs the tap from. */
   readonly wheel: string
-  /** A Python interpreter with Meltano beside it. */
+  /** A Python interpreter with Meltano beside it, and what runs programs by it. */
   readonly interpreter: string
+  readonly execute: Tools['execute']
   /** Settings of the plugins, as Meltano reads them from variables. */
   readonly environment: Environment
 }
 
 /** Makes a project of the repository's own meltano.yml, in a folder like a clone; only the tap and the target are those that pip installs. */
 export function createProject(settings: ProjectSettings): Project {
-  const { folder, projectFolder, wheel, interpreter, environment } = settings
+  const { folder, projectFolder, wheel, interpreter, execute, environment } = settings
   let file = readFileSync(join(projectFolder, 'meltano.yml'), 'utf8')
   for (const program of ['tap-protime', 'target-protime']) {
     const relative = `executable: ./bin/${program}\n`
@@ -52,21 +54,12 @@ export function createProject(settings: ProjectSettings): Project {
     COLUMNS: '200',
   }
   const meltano: Project['meltano'] = (words, more = {}) =>
-    execute({
-      program: interpreter,
-      args: [script, ...words],
-      folder,
-      environment: { ...own, ...more },
-    })
+    execute({ args: [script, ...words], folder, environment: { ...own, ...more } })
   return {
     folder,
     meltano,
     async must(words, more) {
-      const { exitCode, stdout, stderr } = await meltano(words, more)
-      if (exitCode === 0) return stdout
-      throw new Error(
-        `meltano ${words.join(' ')} ended with ${exitCode}:\n${`${stdout}\n${stderr}`.slice(-4000)}`,
-      )
+      return outputOf(`meltano ${words.join(' ')}`, await meltano(words, more))
     },
   }
 }
