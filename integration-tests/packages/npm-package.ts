@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
   copyFileSync,
@@ -16,7 +15,7 @@ import { dirname, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { productionPackages } from '../../scripts/bill-of-materials.ts'
 import { guideBlock, installText } from '../../scripts/guide-blocks.ts'
-import { packageFolder, packageVersion } from '../../src/ground/project-files.ts'
+import { packageFolder } from '../../src/ground/project-files.ts'
 import { sign } from '../../src/webhooks/receive/delivery.ts'
 import {
   answersOf,
@@ -28,7 +27,8 @@ import {
   output,
   start,
 } from '../engines/command.ts'
-import { leftBehind, type Trial } from './trial.ts'
+import type { Trial } from './trial.ts'
+import { packedArchive } from './two-builds.ts'
 
 const NEEDED =
   /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/((scan|rows)\.wasm|validators\.cjs|airbyte-message\.cjs)|docs\/building-a-source\.md)$/
@@ -36,26 +36,9 @@ const ALLOWED =
   /^(bin\/[a-z-]+|schemas\/([a-z_]+\.json|webhook-records\.d\.ts)|dbt\/[a-z_/]+\.(sql|yml)|dbt\/README\.md|dist\/(src|emulator)\/.+\.(js|d\.ts))$/
 const WRONG = /(^|\/)(testing|test-[^/]*|stale[^/]*)(\/|$)|\.test\./
 
-/** Packs the package for npm, installs it where nothing is, and uses it as others do. */
+/** Installs the package for npm where nothing is, and uses it as others do. */
 export async function tryNpmPackage({ project, folder, tenant, step, note }: Trial): Promise<void> {
-  // What an earlier build has left of a file that is gone.
-  mkdirSync(join(project, 'dist/src'), { recursive: true })
-  writeFileSync(join(project, 'dist/src/stale.js'), '')
-  const file = `source-protime-${packageVersion()}.tgz`
-  const archive = join(project, file)
-  const pack = () => output({ program: 'npm', args: ['pack'], folder: project })
-  const digest = () => createHash('sha256').update(readFileSync(archive)).digest('hex')
-  const first = await step('npm pack prints the name of the package alone', async () => {
-    expectSame(await pack(), `${file}\n`)
-    return digest()
-  })
-  if (first === undefined) return
-  note(`${readFileSync(archive).length} bytes, ${first}`)
-  await step('npm pack makes the same file twice', async () => {
-    await pack()
-    expectSame(digest(), first)
-  })
-  await step('npm pack leaves nothing behind', () => expectSame(leftBehind(project), ''))
+  const archive = packedArchive(project)
   await step('the package has what belongs to it alone', async () => {
     const list = await output({ program: 'tar', args: ['-tzf', archive], folder: project })
     const files = list

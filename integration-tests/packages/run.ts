@@ -7,6 +7,7 @@ import { startTenant } from '../engines/tenant.ts'
 import { createSteps } from '../steps.ts'
 import { tryNpmPackage } from './npm-package.ts'
 import { copyProject, type Trial } from './trial.ts'
+import { packTwice } from './two-builds.ts'
 import { tryWheel } from './wheel-package.ts'
 
 const REQUIREMENTS = ['cyclonedx-python-lib[json-validation]==11.12.0']
@@ -40,9 +41,11 @@ async function main(): Promise<void> {
     mkdirSync(project)
     copyProject(project)
     const trial = { project, folder, tenant, step, note }
-    await tryNpmPackage(trial)
-    await tryBillOfMaterials(trial)
-    await tryWheel(trial)
+    if (await packTwice(trial)) {
+      await tryNpmPackage(trial)
+      await tryBillOfMaterials(trial)
+      await tryWheel(trial)
+    }
   } finally {
     await tenant.emulator.close()
     rmSync(folder, { recursive: true, force: true })
