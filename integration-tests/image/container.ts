@@ -104,11 +104,14 @@ export function runContained(
 /** crun refuses machines that have both versions of cgroups: here it sees the second one alone. */
 const CGROUPS = '[ -e /sys/fs/cgroup/cgroup.controllers ] || mount -t cgroup2 none /sys/fs/cgroup;'
 
+/** As long as a build of all stages may take, which downloads packages twice. */
+const BUILD_LIMIT_MS = 600_000
+
 /** buildah with a storage of its own, so that nothing it removes belongs to anybody else. */
 export interface Buildah {
   /** Runs a command of buildah and answers with its stdout; throws what it said when it fails. */
   run(...args: readonly string[]): Promise<string>
-  /** Removes every container and image of this storage. */
+  /** Unmounts and removes every container of this storage, whose folder can be removed then. */
   clear(): Promise<void>
 }
 
@@ -124,17 +127,15 @@ export function openStorage(folder: string): Buildah {
   writeFileSync(settings, `${lines.join('\n')}\n`)
   const environment = { CONTAINERS_STORAGE_CONF: settings, BUILDAH_ISOLATION: 'chroot' }
   const run = async (...args: readonly string[]) => {
-    const ended = await execute({ program: 'buildah', args, folder, environment })
+    const command = { program: 'buildah', args, folder, environment, limitMs: BUILD_LIMIT_MS }
+    const ended = await execute(command)
     if (ended.exitCode === 0) return ended.stdout
     const said = `${ended.stdout}\n${ended.stderr}`.slice(-4000)
     throw new Error(`buildah ${args.join(' ')} ended with ${ended.exitCode}:\n${said}`)
   }
   return {
     run,
-    async clear() {
-      await run('rm', '--all')
-      await run('rmi', '--all', '--force')
-    },
+    clear: async () => void (await run('rm', '--all')),
   }
 }
 

@@ -20,18 +20,34 @@ function onStandIn(dockerfile: string): string[] {
   return baseImages(text).map((image) => `--build-context=${image}=container-image://${BASE}`)
 }
 
+/** What is built of the Dockerfile. */
+interface Build {
+  readonly version?: string
+  readonly target?: readonly string[]
+  /** Uses no layer that another build has made. */
+  readonly isAnew?: boolean
+}
+
 /** The id of the image that the Dockerfile makes; the same files have the same id. */
 export async function build(
   buildah: Buildah,
-  version = packageVersion(),
-  target: readonly string[] = ['--tag', IMAGE],
+  { version = packageVersion(), target = ['--tag', IMAGE], isAnew = false }: Build = {},
 ): Promise<string> {
   const certificates = process.env['NODE_EXTRA_CA_CERTS']
   const secret = certificates === undefined ? [] : ['--secret', `id=ca,src=${certificates}`]
-  const fixed = ['--pull-never', '--no-cache', '--timestamp', '1', '--identity-label=false']
+  const cache = ['--layers', ...(isAnew ? ['--no-cache'] : [])]
+  const fixed = ['--pull-never', ...cache, '--timestamp', '1', '--identity-label=false']
   const given = [...onStandIn('Dockerfile'), '--build-arg', `VERSION=${version}`]
   await buildah.run('bud', ...fixed, ...secret, ...given, ...target, packageFolder())
   return (await buildah.run('images', '--no-trunc', '--quiet', target.at(-1) ?? IMAGE)).trim()
+}
+
+/** The digests of the layers of an image. */
+async function layersOf(buildah: Buildah, image: string): Promise<readonly string[]> {
+  const { OCIv1 } = JSON.parse(await buildah.run('inspect', '--type', 'image', image)) as {
+    OCIv1: { rootfs: { diff_ids: readonly string[] } }
+  }
+  return OCIv1.rootfs.diff_ids
 }
 
 /** What an image says of itself; throws where that is not as platforms expect it. */
@@ -93,11 +109,16 @@ export interface Given {
 export async function trySyncImage(given: Given, { step }: Steps): Promise<void> {
   const { buildah, tenant, folder } = given
   tenant.emulator.clearFaults()
-  const buildSync = () =>
-    build(buildah, packageVersion(), ['--target', 'sync', '--tag', SYNC_IMAGE])
-  const id = await step('the image with DuckDB', buildSync)
+  const target = ['--target', 'sync', '--tag', SYNC_IMAGE]
+  const id = await step('the image with DuckDB', () => build(buildah, { target }))
   if (id === undefined) return
-  await step('the image with DuckDB once more', async () => same(await buildSync(), id))
+  await step('the same image with DuckDB once more, from the beginning', async () =>
+    same(await build(buildah, { target, isAnew: true }), id),
+  )
+  await step('and with it all that the image without DuckDB has', async () => {
+    const [layers, all] = [await layersOf(buildah, IMAGE), await layersOf(buildah, SYNC_IMAGE)]
+    same([layers.length > 0, layers.filter((layer) => !all.includes(layer))], [true, []])
+  })
   const sandbox = await open(buildah, folder)
   const volume = join(folder, 'warehouses')
   mkdirSync(volume)
