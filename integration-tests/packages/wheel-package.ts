@@ -139,4 +139,5 @@ async function tryInstalled(wheel: InstalledWheel, { folder, tenant, step, note 
     if (took > KILL_MS) throw new Error(`it took ${took} ms`)
     note(`after ${took} ms`)
   })
+  tenant.emulator.clearFaults()
 }
