@@ -129,6 +129,9 @@ export interface StreamStateSettings {
   readonly why?: string
 }
 
+/** The state as this file sees it: all others can only read its fields. */
+type WritableState = { -readonly [Field in keyof StreamState]: StreamState[Field] }
+
 /**
  * Creates the state of a read, from the beginning or from a stored state. Throws if a set of ids cannot be decoded.
  */
@@ -136,160 +139,92 @@ export function createStreamState(
   settings: StreamStateSettings,
   stored?: StoredState,
 ): StreamState {
-  const { stream, mode, refresh, byLists, log, service, environment, ids } = settings
+  const { stream, mode, refresh, byLists, log, ids } = settings
   const mostIds = stored?.rowsCounted ?? undefined
   const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids, mostIds })
-  const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
-  let position = stored?.position ?? first
-  let start = settings.start
-  let generation = stored?.generation ?? nextGeneration(0, settings.now)
-  let cursor = firstCursor(settings.cursor, settings.now) - 1
-  let isContinued = stored !== undefined
-  let isRefreshed =
-    mode === 'full_refresh' &&
-    position.phase === 'complete' &&
-    refresh !== undefined &&
-    stored?.refresh === refresh
-  let isSettled = stored?.isSettled ?? false
-  let replacesOlder = stored?.replacesOlder ?? settings.replacesOlder ?? true
-  let isListDue = stored?.isListDue ?? false
-  let wasDeltaOffered = stored?.wasDeltaOffered ?? false
-  let listedUntil = stored?.listedUntil ?? byLists?.until ?? null
-  let auditedAt = stored?.auditedAt ?? null
-  let isAuditing = stored?.isAuditing ?? false
-  let auditedParts: Fingerprints = stored?.auditedParts ?? new Map()
   const latestChanges = createLatestChanges(stored?.latestChanges ?? null)
-  let begunFrom = streamStart(stored, settings.why)
+  const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
+  /** The last cursor that was used. */
+  let cursor = firstCursor(settings.cursor, settings.now) - 1
+  let wasListMadeDue = stored?.isListDue ?? false
   let wholeRows = stored?.wholeRows ?? null
   let rowsSoFar = stored?.rowsSoFar ?? 0
   // If an older state did not count rows, their number stays unknown.
   let rowsCounted = stored === undefined ? 0 : stored.rowsCounted
-  return {
+  const state: WritableState = {
     stream,
     mode,
     refresh,
-    get isRefreshed() {
-      return isRefreshed
-    },
+    isRefreshed: isRefreshed(settings, stored),
     startsNoDelta: byLists !== undefined,
     keys,
-    get position() {
-      return position
-    },
-    get start() {
-      return start
-    },
-    get generation() {
-      return generation
-    },
-    stamp: (now) => ({ generation, cursor: ++cursor, now }),
-    get isContinued() {
-      return isContinued
-    },
-    get isSettled() {
-      return isSettled
-    },
-    get replacesOlder() {
-      return replacesOlder
-    },
-    get begunFrom() {
-      return begunFrom
-    },
-    moveTo(next) {
-      position = next
-    },
-    beginAnew: (now, at) => beginAnew(now, at),
-    startOver(reason, now, from = start) {
-      const isQuiet = reason.isToldAtEnd === true || reason.isExpected === true
-      const say = isQuiet ? log.debug : log.warn
-      say(warningOf('starts-over', `${reason.message}; the stream is read from the beginning.`))
-      start = from
-      beginAnew(now, first, reason.isDeadLink === true && mode === 'full_refresh')
-      begunFrom = streamStart({ wholeRows }, reason.why)
-    },
-    addRows(count) {
-      if (rowsCounted !== null) rowsCounted += count
-      if (!isSettled && position.phase !== 'changes') rowsSoFar += count
-    },
-    keepOlder() {
-      replacesOlder = false
-    },
+    latestChanges,
+    position: stored?.position ?? first,
+    start: settings.start,
+    generation: stored?.generation ?? nextGeneration(0, settings.now),
+    isContinued: stored !== undefined,
+    isSettled: stored?.isSettled ?? false,
+    replacesOlder: stored?.replacesOlder ?? settings.replacesOlder ?? true,
+    begunFrom: streamStart(stored, settings.why),
+    wasDeltaOffered: stored?.wasDeltaOffered ?? false,
+    listedUntil: stored?.listedUntil ?? byLists?.until ?? null,
+    auditedAt: stored?.auditedAt ?? null,
+    isAuditing: stored?.isAuditing ?? false,
+    auditedParts: stored?.auditedParts ?? new Map(),
     get isListDue() {
-      if (isListDue || position.phase !== 'complete') return isListDue
+      const { position, isSettled } = state
+      if (wasListMadeDue || position.phase !== 'complete') return wasListMadeDue
       // A list of each sync is compared with the rows of the previous one. Any other read is compared with none; if
       // it found no row, the list that confirms this costs little.
       const isCompared = mode === 'incremental' && position.next === 'list'
       return !isCompared && !isSettled && rowsSoFar === 0
     },
-    makeListDue() {
-      isListDue = true
+    stamp: (now) => ({ generation: state.generation, cursor: ++cursor, now }),
+    moveTo(position) {
+      state.position = position
     },
-    get wasDeltaOffered() {
-      return wasDeltaOffered
+    beginAnew: (now, at) => beginAnew(now, at),
+    startOver(reason, now, from = state.start) {
+      const isQuiet = reason.isToldAtEnd === true || reason.isExpected === true
+      const say = isQuiet ? log.debug : log.warn
+      say(warningOf('starts-over', `${reason.message}; the stream is read from the beginning.`))
+      state.start = from
+      beginAnew(now, first, reason.isDeadLink === true && mode === 'full_refresh')
+      state.begunFrom = streamStart({ wholeRows }, reason.why)
+    },
+    addRows(count) {
+      if (rowsCounted !== null) rowsCounted += count
+      if (!state.isSettled && state.position.phase !== 'changes') rowsSoFar += count
+    },
+    keepOlder() {
+      state.replacesOlder = false
+    },
+    makeListDue() {
+      wasListMadeDue = true
     },
     deltaAnswered() {
-      wasDeltaOffered = true
-    },
-    get listedUntil() {
-      return listedUntil
+      state.wasDeltaOffered = true
     },
     listUntil(day) {
-      listedUntil = day
-    },
-    get auditedAt() {
-      return auditedAt
-    },
-    get isAuditing() {
-      return isAuditing
+      state.listedUntil = day
     },
     beginAudit() {
-      isAuditing = true
+      state.isAuditing = true
     },
-    endAudit(begunAt, parts = auditedParts) {
-      auditedAt = begunAt
-      isAuditing = false
-      auditedParts = parts
+    endAudit(begunAt, parts = state.auditedParts) {
+      state.auditedAt = begunAt
+      state.isAuditing = false
+      state.auditedParts = parts
     },
-    get auditedParts() {
-      return auditedParts
-    },
-    latestChanges,
     settle() {
-      if (!isSettled) wholeRows = rowsSoFar
-      isSettled = true
-      isListDue = false
+      if (!state.isSettled) wholeRows = rowsSoFar
+      state.isSettled = true
+      wasListMadeDue = false
       if (mode === 'full_refresh') keys.forgetSent()
     },
-    blob() {
-      const encoded = encodedKeys()
-      const isAtBeginning = encoded.isAtBeginning === true
-      return writeState({
-        mode,
-        refresh: refresh ?? null,
-        service,
-        environment,
-        settings: settings.settings,
-        fields: settings.fields,
-        start,
-        generation,
-        cursor,
-        isSettled: isSettled && !isAtBeginning,
-        replacesOlder,
-        isListDue,
-        wasDeltaOffered,
-        listedUntil,
-        auditedAt,
-        isAuditing,
-        auditedParts,
-        latestChanges: latestChanges.encode(),
-        position: isAtBeginning ? first : withDoubt(position),
-        keys: encoded,
-        wholeRows,
-        rowsSoFar: isSettled || isAtBeginning ? null : rowsSoFar,
-        rowsCounted,
-      })
-    },
+    blob,
   }
+  return state
 
   /**
    * Begins a complete read. A full refresh that goes on keeps its generation, because the rows that it has sent
@@ -298,39 +233,69 @@ export function createStreamState(
   function beginAnew(now: Date, at: Position = first, goesOn = false): void {
     if (mode === 'incremental') keys.beginReading()
     else if (!goesOn) keys.forgetSent()
-    position = at
-    if (!goesOn) generation = nextGeneration(generation, now)
-    isContinued = false
-    isRefreshed = false
-    isSettled = false
-    replacesOlder = true
-    isListDue = false
-    isAuditing = false
-    auditedParts = new Map()
+    if (!goesOn) state.generation = nextGeneration(state.generation, now)
+    state.position = at
+    state.isContinued = false
+    state.isRefreshed = false
+    state.isSettled = false
+    state.replacesOlder = true
+    state.isAuditing = false
+    state.auditedParts = new Map()
     latestChanges.forget()
+    wasListMadeDue = false
     rowsSoFar = 0
   }
 
-  /** A backfill in doubt is due at the next sync if this one does not finish it. */
-  function withDoubt(at: Position): Position {
-    if (!keys.isBackfillInDoubt) return at
-    if (at.phase === 'changes') return { ...at, backfilledAt: null }
-    if (at.phase === 'complete' && at.next !== 'list') return withDoubt(at.next)
-    return at
+  function blob(): StateBlob {
+    const { service, environment, fields } = settings
+    const encoded = encodedKeys(keys, mode, log)
+    const isAtBeginning = encoded.isAtBeginning === true
+    return writeState({
+      ...state,
+      refresh: refresh ?? null,
+      service,
+      environment,
+      settings: settings.settings,
+      fields,
+      cursor,
+      isSettled: state.isSettled && !isAtBeginning,
+      isListDue: wasListMadeDue,
+      latestChanges: latestChanges.encode(),
+      position: isAtBeginning ? first : withDoubt(state.position, keys),
+      keys: encoded,
+      wholeRows,
+      rowsSoFar: state.isSettled || isAtBeginning ? null : rowsSoFar,
+      rowsCounted,
+    })
   }
+}
 
-  function encodedKeys(): StoredKeys {
-    const wasTracked = keys.isTracked
-    const encoded = keys.encode()
-    if (wasTracked && !keys.isTracked && mode === 'incremental')
-      log.warn(
-        warningOf(
-          'ids-too-many',
-          `the set of live ids is too large for the state, so rows that vanish no longer become deletes. They keep an older _generation than the newest; the user's guide has a query that finds them.`,
-        ),
-      )
-    return encoded
-  }
+/** See `StreamState.isRefreshed`. */
+function isRefreshed({ mode, refresh }: StreamStateSettings, stored: StoredState | undefined) {
+  if (mode !== 'full_refresh' || refresh === undefined || stored === undefined) return false
+  return stored.position.phase === 'complete' && stored.refresh === refresh
+}
+
+/** A backfill in doubt is due at the next sync if this one does not finish it. */
+function withDoubt(at: Position, keys: LiveKeys): Position {
+  if (!keys.isBackfillInDoubt) return at
+  if (at.phase === 'changes') return { ...at, backfilledAt: null }
+  if (at.phase === 'complete' && at.next !== 'list') return withDoubt(at.next, keys)
+  return at
+}
+
+/** Encodes the keys. Warns if they have just become too many for the state. */
+function encodedKeys(keys: LiveKeys, mode: Mode, log: StreamLog): StoredKeys {
+  const wasTracked = keys.isTracked
+  const encoded = keys.encode()
+  if (wasTracked && !keys.isTracked && mode === 'incremental')
+    log.warn(
+      warningOf(
+        'ids-too-many',
+        `the set of live ids is too large for the state, so rows that vanish no longer become deletes. They keep an older _generation than the newest; the user's guide has a query that finds them.`,
+      ),
+    )
+  return encoded
 }
 
 /**
