@@ -342,7 +342,7 @@ const PROTIME = fileURLToPath(new URL('../bin/protime', import.meta.url))
 /** Prints how much room V8 has made for objects that live for a moment, where many of them live a moment longer. */
 const MEASURE = `
   const some = new Array(50_000)
-  for (let i = 0; i < 3_000_000; i++) some[i % some.length] = { text: String(i) }
+  for (let i = 0; i < 800_000; i++) some[i % some.length] = { text: String(i) }
   const room = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
   console.log(room.space_size / 1024 / 1024)`
 
