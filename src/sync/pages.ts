@@ -94,16 +94,12 @@ const MARK = Buffer.from('\ufeff')
 const [OPENING, CLOSING] = [Buffer.from('{"value":['), Buffer.from(']}')]
 const NO_KEY = 'a record has an `id` that is neither an integer nor a text'
 
+/** Creates the reading of one stream's pages. */
 export function createPages(settings: PagesSettings): Pages {
-  const { client, reader, signal, retryPolicy, waits, requests } = settings
+  const { client, reader, signal, retryPolicy, waits } = settings
   const { bodyMs: slowestMs = SLOWEST_BODY_MS, time = REAL_TIME } = retryPolicy
+  const requests = createPageRequests(settings)
   let count = 0
-  /** The next page, which is requested before the current one is processed. */
-  let ahead: { readonly link: string; readonly body: Promise<Body> } | undefined
-  /** Aborts the requests of the current chain of pages. */
-  let stop = new AbortController()
-  /** Why the latest request is waiting. */
-  let retryCause: RetryCause | undefined
   return {
     read,
     get count() {
@@ -121,11 +117,11 @@ export function createPages(settings: PagesSettings): Pages {
   ): AsyncGenerator<PageEvent, void> {
     // A listener is not called for a signal that was aborted before.
     signal.throwIfAborted()
-    const onAbort = () => stop.abort(signal.reason)
+    const onAbort = () => requests.abort(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
-    const waiting = createWaiting(time, () => waits.waiting(retryCause ?? client.retryCause))
+    const waiting = createWaiting(time, () => waits.waiting(requests.cause ?? client.retryCause))
     try {
-      if (kind === 'next' || kind === 'delta') acceptStored(first, of)
+      if (kind === 'next' || kind === 'delta') acceptStored(first, of, client)
       const isCircle = createCircleCheck(first)
       let empty = 0
       for (let link: string | undefined = first; link !== undefined; ) {
@@ -142,7 +138,7 @@ export function createPages(settings: PagesSettings): Pages {
     } finally {
       signal.removeEventListener('abort', onAbort)
       waiting.close()
-      dropAhead()
+      requests.drop()
     }
   }
 
@@ -157,22 +153,35 @@ export function createPages(settings: PagesSettings): Pages {
     for (;;) {
       try {
         waiting.begin()
-        const answer = await request(link, origin.of, tries?.isRepeat ?? false)
+        const answer = await requests.get(link, origin.of, tries?.isRepeat ?? false)
         waiting.end()
         const body = kind === 'single' ? asPage(answer) : answer
         if ('whole' in body) return await whole(body.whole, origin)
         if ('parse' in reader) return await whole(await collected(body.parts), origin)
-        return yield* parts(reader.scanner, body.parts)
+        return yield* inParts(reader.scanner, body.parts, slowestMs)
       } catch (error) {
         signal.throwIfAborted()
         tries ??= createTries(time)
         const pause = pauseAfter(error, kind, tries, retryPolicy)
         client.traffic.retries++
-        retryCause = { reason: asConnectorError(pageFailure(error)).message }
+        requests.cause = { reason: asConnectorError(pageFailure(error)).message }
         waiting.begin()
         await time.sleep(pause, signal)
       }
     }
+  }
+
+  /** Requests the next page before it processes a whole one: the link is usually the last member. */
+  async function whole(
+    chunks: readonly Buffer[],
+    { of, slice }: Required<PageOrigin>,
+  ): Promise<LastEvent> {
+    await requests.sendAhead(lastNextLink(chunks), of)
+    const { batch, end } =
+      'parse' in reader ? reader.parse(Buffer.concat(chunks), slice) : scan(reader.scanner, chunks)
+    const isLinkNew = requests.sendAhead(end.nextLink, of)
+    if (isLinkNew !== undefined) await isLinkNew
+    return { type: 'page', batch, end }
   }
 
   /** Checks the links before the state contains them: a link that cannot be followed would stop every later sync. */
@@ -188,92 +197,105 @@ export function createPages(settings: PagesSettings): Pages {
     if (isCircle(nextLink)) throw endlessChain(true)
     if (empty > MAX_EMPTY_PAGES) throw endlessChain(false)
   }
+}
 
-  function acceptStored(link: string, of: string): void {
-    try {
-      client.assertFollowable(link, of)
-    } catch (error) {
-      throw new DeadLinkError('unusable', error instanceof Error ? error.message : String(error))
-    }
+function acceptStored(link: string, of: string, client: Client): void {
+  try {
+    client.assertFollowable(link, of)
+  } catch (error) {
+    throw new DeadLinkError('unusable', error instanceof Error ? error.message : String(error))
   }
+}
 
-  function request(link: string, of: string, isRepeat: boolean): Promise<Body> {
-    if (ahead?.link !== link) return start(link, of, isRepeat)
-    const { body } = ahead
-    ahead = undefined
-    return body
+/** The requests of a chain of pages. The next page is requested before the current one is processed. */
+interface PageRequests {
+  /** The answer for a link, which may have been requested before. */
+  get(link: string, of: string, isRepeat: boolean): Promise<Body>
+  /**
+   * Requests a page, if there is a link that was not yet requested. Resolves when the request has been sent, so that
+   * the following work does not delay it.
+   */
+  sendAhead(link: string | undefined, of: string): Promise<void> | undefined
+  /** Discards a page that was requested but is not needed, because it would occupy a connection and memory. */
+  drop(): void
+  /** Aborts all requests. */
+  abort(reason: unknown): void
+  /** Why the latest request is waiting. */
+  cause: RetryCause | undefined
+}
+
+function createPageRequests({ client, requests, waits }: PagesSettings): PageRequests {
+  /** The next page. */
+  let ahead: { readonly link: string; readonly body: Promise<Body> } | undefined
+  /** Aborts the requests of the current chain of pages. */
+  let stop = new AbortController()
+  const pages: PageRequests = {
+    cause: undefined,
+    get(link, of, isRepeat) {
+      if (ahead?.link !== link) return start(link, of, isRepeat)
+      const { body } = ahead
+      ahead = undefined
+      return body
+    },
+    sendAhead(link, of) {
+      if (link === undefined || ahead?.link === link) return undefined
+      if (ahead !== undefined) pages.drop()
+      ahead = { link, body: start(link, of, false) }
+      // The failure is thrown when the body is awaited; until then it must not count as an unhandled rejection.
+      ahead.body.catch(() => {})
+      return afterRequestSent()
+    },
+    drop() {
+      ahead = undefined
+      stop.abort()
+      stop = new AbortController()
+    },
+    abort: (reason) => stop.abort(reason),
   }
+  return pages
 
   function start(link: string, of: string, isRepeat: boolean): Promise<Body> {
-    retryCause = undefined
+    pages.cause = undefined
     return client.get(link, {
       of,
       isRepeat,
       signal: stop.signal,
       onSend: () => requests.count++,
       onRetry(latest) {
-        retryCause = latest
+        pages.cause = latest
         if (latest.until !== undefined) waits.rateLimited(latest.until)
       },
     })
   }
+}
 
-  /** Resolves when the request has been sent, so that the following work does not delay it. */
-  function requestAhead(link: string | undefined, of: string): Promise<void> | undefined {
-    if (link === undefined || ahead?.link === link) return undefined
-    if (ahead !== undefined) dropAhead()
-    ahead = { link, body: start(link, of, false) }
-    // The failure is thrown when the body is awaited; until then it must not count as an unhandled rejection.
-    ahead.body.catch(() => {})
-    return afterRequestSent()
-  }
-
-  /** Discards a page that was requested but is not needed, because it would occupy a connection and memory. */
-  function dropAhead(): void {
-    ahead = undefined
-    stop.abort()
-    stop = new AbortController()
-  }
-
-  async function whole(
-    chunks: readonly Buffer[],
-    { of, slice }: Required<PageOrigin>,
-  ): Promise<LastEvent> {
-    await requestAhead(lastNextLink(chunks), of)
-    const { batch, end } =
-      'parse' in reader ? reader.parse(Buffer.concat(chunks), slice) : scan(reader.scanner, chunks)
-    const isLinkNew = requestAhead(end.nextLink, of)
-    if (isLinkNew !== undefined) await isLinkNew
-    return { type: 'page', batch, end }
-  }
-
-  async function* parts(
-    scanner: PageScanner,
-    chunks: AsyncIterable<Buffer>,
-  ): AsyncGenerator<PageEvent, LastEvent> {
-    scanner.begin()
-    let isBegun = false
-    let bytes = 0
-    let lastRecord = { bytes, at: performance.now() }
-    try {
-      for await (const chunk of chunks) {
-        bytes += chunk.length
-        const batch = scanned(scanner, [chunk])
-        if (batch.count > 0) {
-          isBegun = true
-          yield { type: 'records', batch }
-          lastRecord = { bytes, at: performance.now() }
-        }
-        if (bytes > MAX_PAGE_BYTES || bytes - lastRecord.bytes > MAX_BARREN_BYTES)
-          throw endlessBody()
-        if (performance.now() - lastRecord.at > slowestMs) throw tooSlow()
+/** Reads a page whose records are yielded as they arrive. */
+async function* inParts(
+  scanner: PageScanner,
+  chunks: AsyncIterable<Buffer>,
+  slowestMs: number,
+): AsyncGenerator<PageEvent, LastEvent> {
+  scanner.begin()
+  let isBegun = false
+  let bytes = 0
+  let lastRecord = { bytes, at: performance.now() }
+  try {
+    for await (const chunk of chunks) {
+      bytes += chunk.length
+      const batch = scanned(scanner, [chunk])
+      if (batch.count > 0) {
+        isBegun = true
+        yield { type: 'records', batch }
+        lastRecord = { bytes, at: performance.now() }
       }
-      return { type: 'page', batch: EMPTY, end: ended(scanner) }
-    } catch (error) {
-      const mayPass = error instanceof ConnectorError && error.failure === 'transient'
-      if (isBegun && (mayPass || error instanceof MalformedPageError)) yield { type: 'interrupted' }
-      throw mayPass ? new InterruptedPageError(error.message, { cause: error }) : error
+      if (bytes > MAX_PAGE_BYTES || bytes - lastRecord.bytes > MAX_BARREN_BYTES) throw endlessBody()
+      if (performance.now() - lastRecord.at > slowestMs) throw tooSlow()
     }
+    return { type: 'page', batch: EMPTY, end: ended(scanner) }
+  } catch (error) {
+    const mayPass = error instanceof ConnectorError && error.failure === 'transient'
+    if (isBegun && (mayPass || error instanceof MalformedPageError)) yield { type: 'interrupted' }
+    throw mayPass ? new InterruptedPageError(error.message, { cause: error }) : error
   }
 }
 
