@@ -15,7 +15,7 @@ describe('a link of a page of the site', () => {
     ['docs/architecture.md', 'decisions/the-state-is-flat.md', 'decisions/the-state-is-flat.md'],
     ['docs/decisions/the-state-is-flat.md', '../service.md#limits', '../service.md#limits'],
     ['dbt/README.md', '../README.md', 'index.md'],
-    ['CONTRIBUTING.md', 'docs/install.md', 'install.md'],
+    ['CONTRIBUTING.md', 'docs/releasing.md', 'releasing.md'],
   ])('of %s to the page %s leads to it', (file, target, place) => {
     expect(sitePage(`See [it](${target}).`, file)).toBe(`See [it](${place}).`)
   })
