@@ -56,7 +56,12 @@ const NIGHTLY = {
   ],
   // The job has a limit of its own.
   testTimeout: 3_600_000,
-  env: { PROPERTY_SEED: 'random', HISTORIES_SCALE: '80', SCANNER_BODIES: '50000' },
+  env: {
+    PROPERTY_SEED: 'random',
+    HISTORIES_SCALE: '80',
+    SCANNER_BODIES: '50000',
+    ROW_SEEDS: '3000',
+  },
 }
 
 export default defineConfig(({ mode }) => ({

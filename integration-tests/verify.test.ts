@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startTenant, type Tenant } from './engines/tenant.ts'
+import { type Emulator, startEmulator } from '../emulator/emulator.ts'
 import { temporaryFolder } from './testing/files.ts'
 import {
   ask,
@@ -15,19 +15,19 @@ import {
 
 const STREAMS = ['people', 'jobs', 'sectors', 'clockings', 'external_references']
 
-let tenant: Tenant
+let emulator: Emulator
 let folder: ReturnType<typeof temporaryFolder>
 beforeAll(async () => {
-  tenant = await startTenant()
+  emulator = await startEmulator({ people: 5, months: 1, pageSize: 50 })
   folder = temporaryFolder()
   configure({})
-  await protime('sync', ...words('synced.duckdb'))
-  // So that rows of the first reading and of later changes are there.
-  tenant.emulator.randomChanges({ inserts: 30, updates: 40, deletes: 20, softDeletes: 10 })
+  // So that rows of the first reading and of later changes are there; the other streams follow in the second sync.
+  await protime('sync', ...words('synced.duckdb'), '--streams', STREAMS.join(','))
+  emulator.randomChanges({ inserts: 30, updates: 40, deletes: 20, softDeletes: 10 })
   await protime('sync', ...words('synced.duckdb'))
 })
 afterAll(async () => {
-  await tenant.emulator.close()
+  await emulator.close()
   folder.remove()
 })
 
@@ -35,7 +35,13 @@ const path = (name: string) => join(folder.path, name)
 const words = (file: string) => ['--config', path('config.json'), '--warehouse', path(file)]
 
 function configure(settings: object): void {
-  const config = { ...tenant.config, tenant: 'demo', retry_minutes: 0, ...settings }
+  const config = {
+    ...emulator.config(),
+    activity_structures: emulator.activityStructures,
+    tenant: 'demo',
+    retry_minutes: 0,
+    ...settings,
+  }
   const text = JSON.stringify(config).replace('/tenants/demo', `/tenants/${config.tenant}`)
   writeFileSync(path('config.json'), text, { mode: 0o600 })
 }
@@ -64,7 +70,7 @@ async function printed(file: string, streams: readonly string[]): Promise<string
 function valuesOf(): string[] {
   const texts = (value: unknown): string[] =>
     typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(texts)
-  const people = tenant.emulator.all('people').flatMap(({ changeVersion: _, ...row }) => texts(row))
+  const people = emulator.all('people').flatMap(({ changeVersion: _, ...row }) => texts(row))
   return [...new Set(people)].filter((text) => text.length > 3)
 }
 
@@ -77,7 +83,7 @@ function expectNoValues({ stdout, stderr }: VerifyRun): void {
 
 describe('protime verify', () => {
   it('finds no difference between a synced file and the service, and requests only lists', async () => {
-    const before = deltasOf(tenant.emulator).length
+    const before = deltasOf(emulator).length
     const run = await verify(...words('synced.duckdb'))
     expect(run).toMatchObject({ exitCode: 0, differences: [] })
     expect(run.summary).toMatchObject({ differences: 0, pending: 0, notVerified: [], failures: [] })
@@ -87,7 +93,7 @@ describe('protime verify', () => {
     )
     expect(run.summary['records']).toBe(records)
     expect(run.summary['requests']).toBeGreaterThan(32)
-    expect(deltasOf(tenant.emulator)).toHaveLength(before)
+    expect(deltasOf(emulator)).toHaveLength(before)
     expectNoValues(run)
   })
 
@@ -198,15 +204,15 @@ describe('protime verify', () => {
     const argv = [...(await damaged('DELETE FROM jobs')), '--streams', 'jobs']
     const run = await verify(...argv, '--limit', '2')
     expect(run.differences).toHaveLength(2)
-    expect(run.summary['differences']).toBe(tenant.emulator.all('jobs').length)
+    expect(run.summary['differences']).toBe(emulator.all('jobs').length)
   })
 })
 
 describe('protime verify ends', () => {
   it('with 1 if a request fails, and names the stream', async () => {
-    tenant.emulator.fail('/jobs', 503)
+    emulator.fail('/jobs', 503)
     const run = await verify(...words('synced.duckdb'), '--streams', 'jobs,sectors')
-    tenant.emulator.clearFaults()
+    emulator.clearFaults()
     expect(run).toMatchObject({
       exitCode: 1,
       summary: { differences: 0, failures: [{ type: 'transient', stream: 'jobs' }] },
@@ -252,22 +258,22 @@ describe('protime verify ends', () => {
   })
 
   it('with 1 if a stream has no list, and names it as not verified', async () => {
-    tenant.emulator.fail('/departments', 404)
-    const before = deltasOf(tenant.emulator).length
+    emulator.fail('/departments', 404)
+    const before = deltasOf(emulator).length
     const run = await verify(...words('synced.duckdb'), '--streams', 'departments,sectors')
-    tenant.emulator.clearFaults()
+    emulator.clearFaults()
     expect(run).toMatchObject({
       exitCode: 1,
       summary: { differences: 0, notVerified: ['departments'] },
     })
     expect(run.stderr).toContain('WARN departments was not verified: The service offers no list')
-    expect(deltasOf(tenant.emulator)).toHaveLength(before)
+    expect(deltasOf(emulator)).toHaveLength(before)
   })
 
   it('with 2 if nothing was compared', async () => {
-    tenant.emulator.fail('/departments', 404)
+    emulator.fail('/departments', 404)
     const run = await verify(...words('synced.duckdb'), '--streams', 'departments')
-    tenant.emulator.clearFaults()
+    emulator.clearFaults()
     expect(run.exitCode).toBe(2)
   })
 })
@@ -275,7 +281,7 @@ describe('protime verify ends', () => {
 it('an empty table is distinguished from one that was not queried', async () => {
   await damaged('DELETE FROM jobs')
   const run = await verify(...(await printed('damaged.duckdb', ['jobs', 'sectors'])))
-  expect(run.summary['differences']).toBe(tenant.emulator.all('jobs').length)
+  expect(run.summary['differences']).toBe(emulator.all('jobs').length)
   expect(run.summary['notVerified']).toContain('people')
   expect(readFileSync(path('rows.jsonl'), 'utf8')).toContain('{"stream":"jobs"}\n')
 })
@@ -289,7 +295,7 @@ describe('protime verify, while the service changes', () => {
   })
 
   const change = (seed: number) =>
-    tenant.emulator.randomChanges({ inserts: 30, updates: 30, deletes: 20, softDeletes: 4, seed })
+    emulator.randomChanges({ inserts: 30, updates: 30, deletes: 20, softDeletes: 4, seed })
 
   it('marks rows that have changed since the last sync as pending, and finds them correct after the next one', async () => {
     change(11)
@@ -304,14 +310,14 @@ describe('protime verify, while the service changes', () => {
   })
 
   it('distinguishes with --again what no sync has repaired from what has changed again', async () => {
-    const [one = 0, two = 0] = tenant.emulator.all('people').map(({ id }) => Number(id))
+    const [one = 0, two = 0] = emulator.all('people').map(({ id }) => Number(id))
     await withDuckDb(path('damaged.duckdb'), (connection) =>
       connection.run(`DELETE FROM people WHERE id IN (${one}, ${two})`),
     )
     const first = await verify(...copy)
     writeFileSync(path('first.jsonl'), first.stdout)
-    tenant.emulator.update('people', two, { lastName: 'Changed' })
-    tenant.emulator.update('jobs', Number(tenant.emulator.all('jobs')[0]?.['id']), {})
+    emulator.update('people', two, { lastName: 'Changed' })
+    emulator.update('jobs', Number(emulator.all('jobs')[0]?.['id']), {})
     const again = await verify(...copy, '--again', path('first.jsonl'))
     expect(again.exitCode).toBe(3)
     expect(again.differences).toMatchObject([{ key: one }, { key: two, pending: true }])
@@ -324,7 +330,7 @@ describe('protime verify, while the service changes', () => {
     const listed = new Set<string>()
     change(seed)
     // A list of a stream with a delta is one of the comparison.
-    const stop = tenant.emulator.onRequest(({ path, query }) => {
+    const stop = emulator.onRequest(({ path, query }) => {
       if (!['/people', '/clockings', '/jobs'].includes(path) || query.includes('delta')) return
       listed.add(path)
       change(++seed)

@@ -197,7 +197,7 @@ describe('in-process', () => {
 })
 
 async function check<T>(all: fc.Arbitrary<T>, play: (story: T) => Promise<void>): Promise<void> {
-  const { runs, path, endOnFailure } = runSettings(25)
+  const { runs, path, endOnFailure } = runSettings(16)
   await fc.assert(fc.asyncProperty(all, play), {
     numRuns: runs,
     endOnFailure,

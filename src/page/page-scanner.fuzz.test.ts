@@ -22,7 +22,7 @@ const PIECE_BYTES = 7
  * The number of bodies of each kind; the nightly run uses two hundred times as many. With faults planted in the
  * scanner, the first 100 bodies found every fault that any number of bodies found.
  */
-const BODIES = Number(process.env['SCANNER_BODIES'] ?? 250)
+const BODIES = Number(process.env['SCANNER_BODIES'] ?? 150)
 const BODIES_CUT_EVERYWHERE = Math.ceil(BODIES / 50)
 
 /**

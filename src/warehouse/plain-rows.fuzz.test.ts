@@ -6,7 +6,7 @@ import { PlainRows } from './plain-rows.ts'
 import { createRowEncoder } from './row-encoder.ts'
 
 /** `ROW_SEEDS=20000 npx vitest run src/warehouse/plain-rows` takes as many tables, and some minutes. */
-const SEEDS = Number(process.env['ROW_SEEDS'] ?? 300)
+const SEEDS = Number(process.env['ROW_SEEDS'] ?? 150)
 const TIME = { timeout: 60_000 + 100 * SEEDS }
 
 const LONG_NAME = 'longer-than-sixteen-characters-name'
