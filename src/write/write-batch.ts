@@ -142,7 +142,7 @@ async function writeName(
   const refusal = mirror ? refusalOfMirror(changes, own, tools) : undefined
   if (refusal !== undefined) inputKeys.refuse(refusal)
   if (refusal !== undefined && !isDryRun) {
-    for (const { ordinal } of changes) settle(ordinal, unmirrored(refusal))
+    for (const { ordinal } of changes) settle(ordinal, notMirrored(refusal))
     return
   }
   await applyReferences(changes, {
@@ -166,7 +166,7 @@ function settleFolded(
     settle(ordinal, respelled.has(ordinal) ? { ...verdict, folded: true } : verdict)
 }
 
-function unmirrored(refusal: string): Verdict {
+function notMirrored(refusal: string): Verdict {
   return {
     outcome: 'rejected',
     reason: `Nothing was changed under this name, because the input is to be mirrored: ${refusal}.`,
