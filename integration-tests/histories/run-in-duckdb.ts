@@ -28,6 +28,7 @@ import {
   type Step,
   type Sync,
 } from './history.ts'
+import { killedAfter } from './killed-commit.ts'
 import { disturb, mayLieBeyond } from './run-history.ts'
 import { canBeLookedFor } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
@@ -36,6 +37,8 @@ import { createTenant, type Tenant } from './tenant.ts'
 const QUIET_SYNCS = 3
 /** No history has it, so that no file has a state of it. */
 const ANOTHER_STREAM = 'counter_groups'
+/** More commits than most syncs have: some kills come too late. */
+const MOST_COMMITS = 10
 /** A refusal ends within seconds; a machine may be busy. */
 const ENDS_WITHIN_MS = 60_000
 
@@ -120,7 +123,7 @@ async function take(step: Step, running: Running): Promise<void> {
   } else if (step.do !== 'columns' && step.do !== 'version') running.tenant.happen(step)
 }
 
-async function disturbed({ during, faults }: Sync, running: Running): Promise<void> {
+async function disturbed({ during, faults, killAfter }: Sync, running: Running): Promise<void> {
   const { emulator, tenant, streams } = running
   const before = await held(running)
   let requests = 0
@@ -135,7 +138,7 @@ async function disturbed({ during, faults }: Sync, running: Running): Promise<vo
     !streams.some(({ stream }) => mayLieBeyond(stream))
   for (const fault of faults)
     if (isKnown || fault.path !== 'list') disturb(fault, emulator, streams)
-  const exitCode = await sync(running)
+  const exitCode = await sync(running, killAfter % MOST_COMMITS)
   stop()
   emulator.clearFaults()
   if (running.elsewhere !== undefined) return
@@ -162,9 +165,10 @@ function lost(before: Held, after: Held, running: Running): string[] {
   })
 }
 
-async function sync(running: Running): Promise<number> {
+/** Syncs; the process is killed after so many commits unless they are 0. */
+async function sync(running: Running, commits = 0): Promise<number> {
   running.isAnew = running.once.length > 0
-  running.lastExit = await run(running)
+  running.lastExit = await killedAfter(commits, fileOf(running), () => run(running))
   if (running.lastExit === 0) refuse(await withDuckDb(fileOf(running), inventoryDifferences))
   return running.lastExit
 }
