@@ -188,9 +188,10 @@ export async function readStatus(path: string, patience: Patience): Promise<Ware
       connection,
       'SELECT tenant, environment FROM _protime.owner LIMIT 1',
     )
+    // The latest row: the clock may have been set back since an earlier sync.
     const [sync] = await texts(
       connection,
-      `SELECT ${utc('began')}, ${utc('ended')}, coalesce(exit::VARCHAR, '') FROM _protime.syncs ORDER BY _protime.syncs.began DESC LIMIT 1`,
+      `SELECT ${utc('began')}, ${utc('ended')}, coalesce(exit::VARCHAR, '') FROM _protime.syncs ORDER BY rowid DESC LIMIT 1`,
     )
     const streams = await texts(
       connection,

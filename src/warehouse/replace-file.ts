@@ -15,7 +15,7 @@ import { dirname, resolve } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
 import { isOwned, type Owner, RedactedOtherwise } from './account.ts'
-import { openDatabase, type Patience, texts } from './duckdb.ts'
+import { closingOnError, openDatabase, type Patience, run, texts } from './duckdb.ts'
 import { unwritable } from './stream-rows.ts'
 
 /** A file that will replace another one. */
@@ -46,6 +46,7 @@ export async function prepareReplacement(
   return {
     path: fresh,
     async takePlace() {
+      if (existsSync(`${fresh}.wal`)) await emptyLog(fresh)
       // A sync of the old file would continue in it, and leave a write-ahead log beside the new one.
       const old = existsSync(path) ? await patience(() => openDatabase(path)) : undefined
       try {
@@ -102,6 +103,15 @@ async function lookInto<T>(
   } finally {
     database.close()
   }
+}
+
+/** Writes the rows of a log into its file. DuckDB does that when it closes the file, but says nothing if it cannot. */
+async function emptyLog(path: string): Promise<void> {
+  const database = await openDatabase(path, `${path}.sync`)
+  await closingOnError(database, () => run(database.connection, ['CHECKPOINT'])).catch((error) => {
+    throw unwritable(error)
+  })
+  database.close()
 }
 
 function remove(path: string): void {

@@ -18,6 +18,7 @@ import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
+import { readStatus } from './account.ts'
 import { createStreamRows } from './stream-rows.ts'
 import {
   type Script,
@@ -206,6 +207,13 @@ describe('what the file says about its syncs', () => {
         `SELECT ${hour('last_complete')}, failure FROM _protime.streams WHERE stream = 'jobs'`,
       ),
     ).toEqual([{ last_complete: 3, failure: null }])
+  })
+
+  it('has the latest sync as the last one, even if the clock was set back', async () => {
+    await syncAt(3, sending())
+    await syncAt(1, sending())
+    const { sync } = await readStatus(file(), (open) => open())
+    expect(sync?.began).toBe('2026-11-22T01:00:00Z')
   })
 
   it('shows a sync that was killed as one without an end, and keeps what it completed', async () => {

@@ -9,7 +9,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { DuckDBConnection } from '@duckdb/node-api'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import type { Owner } from './account.ts'
 import { publish } from './replace-file.ts'
@@ -19,7 +20,10 @@ let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'publish-'))
 })
-afterEach(() => rmSync(folder, { recursive: true }))
+afterEach(() => {
+  vi.restoreAllMocks()
+  rmSync(folder, { recursive: true })
+})
 
 const at = (name: string) => join(folder, name)
 const ACME: Owner = { tenant: 'acme', environment: 'custom', redaction: '' }
@@ -91,5 +95,23 @@ describe('a copy of a warehouse', () => {
     expect(await ask(at('copy.duckdb'), 'SELECT redaction FROM _protime.owner')).toEqual([
       { redaction: 'stricter' },
     ])
+  })
+})
+
+describe('the new file of --rewrite', () => {
+  it('has all rows, even if they could only be written to its log', async () => {
+    const { run } = DuckDBConnection.prototype
+    // As on a disk that is full when the file is closed.
+    vi.spyOn(DuckDBConnection.prototype, 'run').mockImplementation(async function (
+      this: DuckDBConnection,
+      ...args
+    ) {
+      if (args[0] === 'BEGIN') await run.call(this, 'PRAGMA disable_checkpoint_on_shutdown')
+      return run.apply(this, args)
+    })
+    await syncLists(at('w.duckdb'), jobs, { rewrites: true })
+    vi.restoreAllMocks()
+    expect(await ask(at('w.duckdb'), 'SELECT id FROM jobs')).toEqual([{ id: '1' }])
+    expect(readdirSync(folder)).toEqual(['w.duckdb'])
   })
 })
