@@ -87,7 +87,8 @@ it('docs/webhooks.md brings a change of the emulator into a DuckDB file', async 
   })
   onTestFinished(() => emulator.close())
   symlinkSync(dirname(executableOf('protime')), join(cwd, 'bin'))
-  writeFileSync(join(cwd, 'config.json'), JSON.stringify(emulator.config()))
+  const few = { ...emulator.config(), streams: ['people', 'jobs', 'clockings'] }
+  writeFileSync(join(cwd, 'config.json'), JSON.stringify(few))
   // The same lines at addresses of this test, and without the ten seconds.
   const here = (lines: string) =>
     lines
