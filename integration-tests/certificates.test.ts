@@ -42,8 +42,8 @@ describe('a service whose certificate no known authority has signed', () => {
     return (server.address() as AddressInfo).port
   }
 
-  /** Checks the connection to the service at an address, in a process of its own. */
-  async function check(origin: string, environment: Readonly<Record<string, string>>) {
+  /** Checks the connection to the service at an address; with variables, which Node reads at its start, in a process. */
+  async function check(origin: string, environment?: Readonly<Record<string, string>>) {
     const config = {
       tenant: 'acme',
       environment: { type: 'custom', base_url: origin, auth_url: `${origin}/tenants/acme` },
@@ -54,13 +54,13 @@ describe('a service whose certificate no known authority has signed', () => {
       program: 'source-protime',
       command: 'check',
       config,
-      environment,
+      ...(environment === undefined ? { in: 'process' } : { environment }),
     })
     return messages.find(({ connectionStatus }) => connectionStatus)?.connectionStatus
   }
 
   it('is not trusted, and the check says which setting helps', async () => {
-    expect(await check(`https://127.0.0.1:${port}`, {})).toEqual({
+    expect(await check(`https://127.0.0.1:${port}`)).toEqual({
       status: 'FAILED',
       message: expect.stringMatching(/certificate of 127\.0\.0\.1.*NODE_EXTRA_CA_CERTS/),
     })
@@ -96,13 +96,16 @@ describe('a certificate', () => {
     service = await startRawService(() => token(), { tls } as RawServiceOptions)
   }
 
-  async function expectRefusal(url: string, certificate: URL, words: RegExp): Promise<void> {
+  /** Reads with this certificate as an authority, if there is one. */
+  async function expectRefusal(url: string, words: RegExp, certificate?: URL): Promise<void> {
     const read = await run({
       program: 'source-protime',
       command: 'read',
       config: configOf(url),
       catalog: [STREAM],
-      environment: { NODE_EXTRA_CA_CERTS: fileURLToPath(certificate) },
+      ...(certificate === undefined
+        ? { in: 'process' }
+        : { environment: { NODE_EXTRA_CA_CERTS: fileURLToPath(certificate) } }),
     })
     expect(read.errors).toMatchObject([
       { failure_type: 'config_error', message: expect.stringMatching(words) },
@@ -115,21 +118,21 @@ describe('a certificate', () => {
 
   it('of an unknown authority is refused before the secret is sent', async () => {
     await serve(LOOPBACK)
-    await expectRefusal(service.url, EXPIRED, /certificate of 127\.0\.0\.1.*is not trusted/)
+    await expectRefusal(service.url, /certificate of 127\.0\.0\.1.*is not trusted/)
   })
 
   it('that has expired is refused before the secret is sent', async () => {
     await serve(EXPIRED)
-    await expectRefusal(service.url, EXPIRED, /certificate of 127\.0\.0\.1.*CERT_HAS_EXPIRED/)
+    await expectRefusal(service.url, /certificate of 127\.0\.0\.1.*CERT_HAS_EXPIRED/, EXPIRED)
   })
 
   it('of another host is refused before the secret is sent', async () => {
     await serve(OTHER_HOST)
-    await expectRefusal(service.url, OTHER_HOST, /certificate of 127\.0\.0\.1.*ALTNAME/)
+    await expectRefusal(service.url, /certificate of 127\.0\.0\.1.*ALTNAME/, OTHER_HOST)
   })
 
   it('does not help a service that supports only an old protocol', async () => {
     await serve(LOOPBACK, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL@SECLEVEL=0' })
-    await expectRefusal(service.url, LOOPBACK, /No secure connection to 127\.0\.0\.1/)
+    await expectRefusal(service.url, /No secure connection to 127\.0\.0\.1/)
   })
 })
