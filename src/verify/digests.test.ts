@@ -20,6 +20,16 @@ function digestOf(json: string, digest = new JsonDigest()): string {
   return `${digest.high} ${digest.low}`
 }
 
+it.each([300, 342, 400, 5_000, 2_000_000])(
+  'the digest of the first text of %i characters does not depend on how it came',
+  (length) => {
+    const text = 'x'.repeat(length)
+    const digest = new JsonDigest()
+    digest.text(text)
+    expect(`${digest.high} ${digest.low}`).toBe(digestOf(JSON.stringify(text)))
+  },
+)
+
 /** The same value in another form: members in reverse order, more white space, every character escaped. */
 function rewritten(value: unknown): string {
   if (typeof value === 'string')

@@ -73,7 +73,8 @@ export class JsonDigest {
 
   /** Digests a string with this content. */
   text(content: string): void {
-    this.#of(SEED.text, this.#scratch, 0, this.#write(content))
+    const length = this.#write(content)
+    this.#of(SEED.text, this.#scratch, 0, length)
   }
 
   /** Combines this digest with that of a member's name. */
@@ -81,6 +82,7 @@ export class JsonDigest {
     this.#finish(this.high ^ high, this.low + Math.imul(low, 0x9e3779b1) + SEED.member)
   }
 
+  /** Writes into the scratch buffer, which may be another one afterwards. */
   #write(text: string): number {
     this.#scratch = withRoom(this.#scratch, text)
     return this.#scratch.write(text)
@@ -102,7 +104,8 @@ export class JsonDigest {
   #number(bytes: Buffer, start: number): number {
     const end = scalarEnd(bytes, start)
     const text = bytes.toString('latin1', start, end)
-    this.#of(SEED.number, this.#scratch, 0, this.#write(this.#numberText(text)))
+    const length = this.#write(this.#numberText(text))
+    this.#of(SEED.number, this.#scratch, 0, length)
     return end
   }
 
