@@ -41,8 +41,8 @@ export interface Dagster {
   ended(count: number, tag?: string): Promise<readonly Run[]>
   /** Waits until there are as many runs with a tag, ended or not. */
   requested(count: number, tag: string): Promise<void>
-  /** All that the programs of the runs have written to stderr. */
-  log(): string
+  /** What the programs of the runs have written to stderr, by run. */
+  logs(): readonly string[]
 }
 
 const project = join(packageFolder(), 'deploy', 'dagster')
@@ -95,7 +95,7 @@ export function createDagster(folder: string, settings: Readonly<Record<string, 
       }),
     ended: (count, tag = '') => runs(String(count), tag),
     requested: async (count, tag) => void (await runs(String(count), tag, 'requested')),
-    log: () => logsBelow(join(home, 'storage')),
+    logs: () => logsBelow(join(home, 'storage')),
   }
 }
 
@@ -107,12 +107,11 @@ function killGroup(pid: number): void {
   }
 }
 
-function logsBelow(folder: string): string {
+function logsBelow(folder: string): string[] {
   const logs = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   return logs
     .filter((name) => name.endsWith('.err'))
     .map((name) => readFileSync(join(folder, name), 'utf8'))
-    .join('')
 }
 
 /** It carries the schemas of all versions of Kubernetes, and sends no requests. */
