@@ -335,7 +335,7 @@ export function createRowEncoder(
       throw new ConnectorError(
         'system',
         'too-many-members',
-        `The records have more than ${MAX_COLUMNS} different members, more than a table can have. Tell the operator of the service.`,
+        `The records have more than ${MAX_COLUMNS} different members, more than a table can have. Tell the operator of the service. When its records have fewer, sync once with --rewrite: the table still has the columns of earlier ones.`,
       )
     return { property, name: freeName(property, takenNames(columns, others)), type: 'JSON' }
   }

@@ -163,10 +163,7 @@ async function sync<Config>(
 ): Promise<WarehouseSync> {
   const { publish, exitCodeOf, tools, now = () => new Date() } = settings
   const { specs, warehouse } = scene
-  const columns = await warehouse.prepare(specs, now()).catch((error) => {
-    throw unwritable(error)
-  })
-  const { isUnwritable, ...done } = await read(settings, scene, columns, now)
+  const { isUnwritable, ...done } = await read(settings, scene, await open(scene, now()), now)
   // A file that cannot be written cannot record the failure.
   if (isUnwritable) return done
   const failures = specs.flatMap(({ name }) => {
@@ -187,6 +184,20 @@ async function sync<Config>(
   )
 }
 
+/** What the warehouse has of the streams when a sync begins. */
+interface Opened {
+  readonly columns: ReadonlyMap<string, readonly Column[]>
+  readonly states: ReadonlyMap<string, unknown>
+}
+
+async function open({ specs, warehouse }: Scene, at: Date): Promise<Opened> {
+  try {
+    return { columns: await warehouse.prepare(specs, at), states: await warehouse.states() }
+  } catch (error) {
+    throw unwritable(error)
+  }
+}
+
 interface Reading extends WarehouseSync {
   readonly isUnwritable: boolean
 }
@@ -194,11 +205,10 @@ interface Reading extends WarehouseSync {
 async function read<Config>(
   { source, config, path, startOver, tools }: WarehouseSyncSettings<Config>,
   { specs, folder, warehouse }: Scene,
-  columns: ReadonlyMap<string, readonly Column[]>,
+  { columns, states }: Opened,
   now: () => Date,
 ): Promise<Reading> {
   const { log } = tools
-  const states = await warehouse.states()
   const streams = new Map<string, { readonly output: WarehouseOutput; readonly rows: StreamRows }>()
   const readings: StreamReading[] = []
   const uncommitted = new Map<string, ConnectorError>()
