@@ -164,7 +164,7 @@ describe('the mirror of the dbt package', () => {
 
   it.each(['MIRROR', 'KEY'])('gets nothing while %s is not set up', (name) => {
     const said = release('v1.0.0', { 'dbt_project.yml': 'version: 1.0.0' }, { [name]: '' })
-    expect(said).toContain('Nothing was pushed: CONTRIBUTING.md says')
+    expect(said).toContain('Nothing was pushed: docs/releasing.md says')
     expect(run('git', ['-C', mirror, 'for-each-ref'])).toBe('')
   })
 })
