@@ -79,8 +79,8 @@ export async function confirmUnconfirmed(context: StreamContext): Promise<void> 
 }
 
 /**
- * Checks rows that an audit has not found, and returns those that are deleted; none if the service offers no way to
- * check. Many rows are looked up in a list of all days, including those after `future_days`.
+ * Checks the unconfirmed rows, of an audit those that it has not found, and returns those that are deleted; none if the
+ * service offers no way to check. Many rows are looked up in a list of all days, including those after `future_days`.
  */
 export async function confirmNotFound(context: StreamContext): Promise<readonly Key[]> {
   const { state, pages } = context
