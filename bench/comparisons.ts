@@ -17,9 +17,6 @@ import { afterRequestSent } from '../src/http/transport.ts'
  *
  * `lists CONFIG AT_ONCE PATH...` downloads lists to their ends, several at once: what the service can serve. CONFIG is a
  * configuration of the connector, AT_ONCE how many lists are downloaded at the same time.
- *
- * `copy ROWS FILE` loads clockings with DuckDB's COPY into a table with the same columns as the connector's. ROWS is a file
- * with a record per line, FILE the DuckDB file.
  */
 const [program = '', ...words] = process.argv.slice(2)
 const dispatcher = new Agent()
@@ -28,7 +25,6 @@ const programs: Readonly<Record<string, () => Promise<void>>> = {
   http: () => downloadPages(false, words),
   dispatch: () => downloadPages(true, words),
   lists: () => downloadLists(words),
-  copy: () => copyRows(words),
 }
 await programs[program]?.()
 await dispatcher.close()
@@ -164,19 +160,4 @@ async function token(address: string, client: Readonly<Record<string, string>>):
   const body = new URLSearchParams({ grant_type: 'client_credentials', ...client })
   const answer = await fetch(`${address}/connect/token`, { method: 'POST', body })
   return ((await answer.json()) as { access_token: string }).access_token
-}
-
-/** What needs DuckDB is loaded here, so that the other programs do not pay for it. */
-async function copyRows([rows = '', file = '']: readonly string[]): Promise<void> {
-  const { DuckDBInstance } = await import('@duckdb/node-api')
-  const { readStreamSchema } = await import('../src/streams/streams.ts')
-  const { columnsOf } = await import('../src/warehouse/column.ts')
-  const columns = columnsOf(readStreamSchema('clockings'))
-  const types = columns.map(({ name, type }) => `"${name}" ${type}`).join(', ')
-  const instance = await DuckDBInstance.create(file, { threads: '2', memory_limit: '256MB' })
-  const connection = await instance.connect()
-  await connection.run(`CREATE TABLE clockings (${types})`)
-  await connection.run(`COPY clockings FROM '${rows}' (FORMAT json, ARRAY false)`)
-  connection.closeSync()
-  instance.closeSync()
 }

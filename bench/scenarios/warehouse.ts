@@ -71,7 +71,7 @@ async function costsOf(millions: number): Promise<Measured<(typeof PROGRAMS)[num
     const of = await inTurn(ROUNDS, {
       ours: () => into(file, () => sync()),
       replaced: () => sync('--full-refresh'),
-      copy: () => into(copied, () => measure([here('comparisons.js'), 'copy', rows, copied])),
+      copy: () => into(copied, () => measure([here('duckdb-copy.js'), rows, copied])),
     })
     return { of, millions }
   } finally {

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deliveryPath } from '../../src/webhooks/receive/delivery.ts'
-import { createReceiver } from '../../src/webhooks/receive/receiver.ts'
 import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import { clocking } from '../connector.ts'
 import { type Cost, here, type Judged, peakLine } from '../measure.ts'
@@ -156,7 +155,7 @@ async function withReceiver(
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const file = join(folder, 'cost.json')
   const [collection, key] = ['clockings', 'a-key-of-a-webhook']
-  const args = ['--import', here('report-cost.js'), import.meta.filename, `${collection}=${key}`]
+  const args = ['--import', here('report-cost.js'), here('receiver.js'), `${collection}=${key}`]
   const child = spawn(process.execPath, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, BENCH_COST: file },
@@ -173,27 +172,3 @@ async function withReceiver(
     rmSync(folder, { recursive: true })
   }
 }
-
-/**
- * A receiver with one webhook for each collection that an argument names, `<collection>=<key>`. Prints its port, and
- * closes when its input ends.
- */
-async function receive(words: readonly string[]): Promise<void> {
-  const keys = new Map(words.map((word) => word.split('=') as [string, string]))
-  const receiver = createReceiver({
-    hooks: {
-      byNonce(collection) {
-        const key = keys.get(collection)
-        return key === undefined ? undefined : { collection, keys: [key], state: 'live' }
-      },
-      settled: async () => undefined,
-    },
-    onDelivery() {},
-    log: { info() {}, debug() {}, warn: (line) => void process.stderr.write(`${line}\n`) },
-  })
-  const { port } = await receiver.listen(0, '127.0.0.1')
-  process.stdout.write(`${port}\n`)
-  process.stdin.resume().once('end', () => void receiver.close())
-}
-
-if (process.argv[1] === import.meta.filename) await receive(process.argv.slice(2))
