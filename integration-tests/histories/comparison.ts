@@ -169,7 +169,7 @@ export function isBeforeStart(row: Row, stream: Stream, { platform }: Comparison
  * Whether a delta does not report a row that leaves its days. If the row has moved before the start date, no list has
  * it either, and only an audit finds that.
  */
-export function leavesSilently({ emulator }: Comparison): boolean {
+export function leavesSilently({ emulator }: Pick<Comparison, 'emulator'>): boolean {
   const { leavingRow, deltaFilterBound } = emulator.options
   return leavingRow === 'nothing' && deltaFilterBound
 }

@@ -1,6 +1,7 @@
 import type { Emulator } from '../../emulator/emulator.ts'
 import type { Stream } from '../../src/streams/collections.ts'
 import { oddValue } from './arbitrary-events.ts'
+import { leavesSilently } from './comparison.ts'
 import type { Change, Event, Size } from './history.ts'
 
 type Fields = Record<string, unknown>
@@ -84,8 +85,7 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
 
   /** What a move changes; nothing is known of a row that is deleted softly and leaves silently. */
   function move(collection: string, record: Fields, days: number): Fields | undefined {
-    const { leavingRow, deltaFilterBound } = emulator.options
-    const isSilent = leavingRow === 'nothing' && deltaFilterBound && days <= -300
+    const isSilent = leavesSilently({ emulator }) && days <= -300
     if (isSilent && record['status'] === 'Deleted') return undefined
     if (isSilent) unwatched.add(`${collection} ${record['id']}`)
     return datesOf(collection, days)
