@@ -299,6 +299,17 @@ describe('the first load of a delta whose pages are offsets', () => {
     expect(scenario.differences()).toEqual([])
   })
 
+  it('lists rows once if a date has left its days until the next sync went on', async () => {
+    const { emulator, settings, sync } = await startWith('clockings', 12, { paging: 'offset' })
+    settings['start_date'] = '2026-06-01'
+    const move = (date: string) => emulator.update('clockings', 1, { date })
+    for (let id = 1; id <= 12; id++) emulator.update('clockings', id, { date: '2026-07-01' })
+    await sync({ killAfter: 20, onRequest: (n) => n === 3 && move('2026-05-01') })
+    move('2026-07-02')
+    expect((await sync()).exitCode).toBe(0)
+    expect(scenario.differences()).toEqual([])
+  })
+
   it('lists a collection once that had no row at all', async () => {
     const { emulator, sync } = await startWith('people', 4)
     emulator.fault('/people', 'empty', { times: 1 })
@@ -306,10 +317,17 @@ describe('the first load of a delta whose pages are offsets', () => {
     expect(scenario.differences()).toEqual([])
   })
 
-  it('lists nothing if no row was deleted', async () => {
-    const { emulator, sync } = await startWith('people', 12, { paging: 'offset' })
+  it.each([
+    ['people', 'a row without a date was changed', 'update'],
+    ['clockings', 'a row was added', 'insert'],
+  ] as const)('lists nothing of %s if only %s', async (collection, _what, change) => {
+    const { emulator, sync } = await startWith(collection, 12, { paging: 'offset' })
     const { requests } = await sync({
-      onRequest: (n) => n === 3 && emulator.update('people', 1),
+      onRequest(n) {
+        if (n !== 3) return
+        if (change === 'update') emulator.update(collection, 1)
+        else emulator.insert(collection)
+      },
     })
     expect(requests.filter((text) => !text.includes('delta'))).toEqual([])
     expect(scenario.differences()).toEqual([])

@@ -4,7 +4,7 @@ import type { ReferencePair } from '../../emulator/references/references.ts'
 import type { ObjectRules } from '../../src/records/record-batch.ts'
 import { rewriteRecord } from '../../src/records/record-rules.ts'
 import { referencedCollections, type Stream } from '../../src/streams/collections.ts'
-import { addDays, earliestDeltaStart } from '../../src/sync/days.ts'
+import { earliestDeltaStart } from '../../src/sync/days.ts'
 import { differences, keyOf, type Warehouse } from '../testing/warehouse.ts'
 import type { Platform } from './warehouses.ts'
 
@@ -154,8 +154,8 @@ export function isCompared(row: Row, stream: Stream, comparison: Comparison): bo
   if (!stream.dateField || state === undefined) return true
   if (isBeforeStart(row, stream, comparison)) return false
   if (platform.modeOf(stream.stream) === 'full_refresh') {
-    const isAhead = !isBefore(row, addDays(lastDay, 1))
-    return !isAhead && (hasList(comparison) || !isBefore(row, earliestDeltaStart(emulator.now())))
+    const isReached = hasList(comparison) || !isBefore(row, earliestDeltaStart(emulator.now()))
+    return isReached && !isAfter(row, lastDay)
   }
   return (isHistoryFresh && hasList(comparison)) || !isBefore(row, state.window)
 }
@@ -187,7 +187,7 @@ function mayBeHidden(
   const { paging, dialect } = emulator.options
   if (paging !== 'offset' || replication !== 'delta') return false
   if (!offers(dialect, 'list', collection)) return true
-  return dateField !== undefined && !isBefore(row, addDays(lastDay, 1))
+  return dateField !== undefined && isAfter(row, lastDay)
 }
 
 /** The specification documents no list of any dated collection. */
@@ -196,8 +196,18 @@ function hasList({ emulator }: Comparison): boolean {
 }
 
 function isBefore(row: Row, day: string | null): boolean {
+  const date = dayOf(row)
+  return day !== null && date !== undefined && date < day
+}
+
+function isAfter(row: Row, day: string): boolean {
+  const date = dayOf(row)
+  return date !== undefined && date > day
+}
+
+function dayOf(row: Row): string | undefined {
   const date = row['date'] ?? row['from']
-  return day !== null && typeof date === 'string' && date < day
+  return typeof date === 'string' ? date.slice(0, 10) : undefined
 }
 
 function withoutReferences(value: unknown): unknown {

@@ -7,7 +7,7 @@ import { type EmitSettings, emitPages } from './emit.ts'
 import { beginBackfill, hasBackfill } from './lists.ts'
 import { DeadLinkError, isNotOffered, type LinkKind } from './page-failures.ts'
 import { type Changes, type Initial, LIST, type Link, type Position } from './position.ts'
-import { changedRows } from './row-treatment.ts'
+import { changedRows, type Leaving } from './row-treatment.ts'
 import { deltaStart } from './slices.ts'
 import type { StreamContext } from './stream-state.ts'
 
@@ -63,18 +63,14 @@ function refusedDelta(error: HttpError): ConnectorError {
 
 /** Follows the delta link once, and reads everything that changed since the service sent it. */
 export async function changes(position: Changes, context: StreamContext): Promise<Position> {
-  const { state, output, pages } = context
+  const { state, output } = context
   const requested: Changes = { ...position, requested: true }
   if (!position.requested) {
     state.moveTo(requested)
     // If this process dies before the answer is written, the next one must know about the request.
     await output.state()
   }
-  // If a row was deleted while several pages were read, another row may have moved to a page that was read before.
-  const mayHaveMoved = !state.isSettled && (state.isContinued || pages.count > 1)
-  const rows = changedRows(state.stream.dateField, state.start, position.window, () => {
-    if (mayHaveMoved) state.makeListDue()
-  })
+  const rows = changedRows(state.stream.dateField, state.start, position.window, leaving(context))
   let { delta } = position
   for await (const { link, isLast } of emitDelta(delta.url, 'delta', context, rows)) {
     delta = link
@@ -83,6 +79,17 @@ export async function changes(position: Changes, context: StreamContext): Promis
     await output.checkpoint()
   }
   return { phase: 'complete', next: { ...position, delta, requested: false, maybeConsumed: false } }
+}
+
+/**
+ * If a row left while the first phase was read page by page, another row may have moved to a page that was read before.
+ * The changes no longer show that a row was away for a while, on a date before the window. Between two syncs there is
+ * enough time for it, so any change of a row that the first phase has read may be one.
+ */
+function leaving({ state, pages }: StreamContext): Leaving | undefined {
+  const { isContinued, isSettled, keys } = state
+  if (isSettled || !(isContinued || pages.count > 1)) return undefined
+  return { mayReturn: (key) => isContinued && keys.mayHave(key), onLeft: state.makeListDue }
 }
 
 /**

@@ -15,15 +15,20 @@ export interface RowTreatment {
   readonly mayOmit: boolean
 }
 
-/**
- * How the answer to a delta link is written: its rows may have left the window or the stream. `onLeft` is called
- * when the start of the delta would no longer return a row.
- */
+/** What is asked of, and told about, rows that the start of a delta would no longer return. */
+export interface Leaving {
+  /** Whether the row, which has changed, may have left the window for a while. */
+  readonly mayReturn: (key: Key) => boolean
+  /** A row has left, or may have left for a while. */
+  readonly onLeft: () => void
+}
+
+/** How the answer to a delta link is written: its rows may have left the window or the stream. */
 export function changedRows(
   field: 'date' | 'from' | undefined,
   start: Day | null,
   window: Day | null,
-  onLeft = () => {},
+  { mayReturn, onLeft }: Leaving = { mayReturn: () => false, onLeft() {} },
 ): RowTreatment {
   const settings = { mayOmit: false, order: createChangeOrder() }
   if (field === undefined || start === null || window === null) {
@@ -43,6 +48,7 @@ export function changedRows(
         const op = batch.ops[i]
         const day = op === UPSERT ? dayOf(batch, i) : undefined
         if (op === DELETE || (day !== undefined && day < window)) onLeft()
+        else if (op === UPSERT && mayReturn(keyAt(batch, i))) onLeft()
         // A row that has moved before the start date is no longer part of the warehouse.
         if (day !== undefined && day < start) batch.ops[i] = SOFT_DELETE
       }
