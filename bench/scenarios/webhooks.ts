@@ -6,8 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { deliveryPath } from '../../src/webhooks/receive/delivery.ts'
-import { sign } from '../../src/webhooks/receive/testing/sign.ts'
+import { deliveryPath, sign } from '../../src/webhooks/receive/delivery.ts'
 import { clocking } from '../connector.ts'
 import { type Cost, here, type Judged, peakLine } from '../measure.ts'
 
@@ -36,10 +35,12 @@ export async function deliver(
   seconds: number,
 ): Promise<Answers> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
-  const signed = Array.from({ length: BODIES }, (_, i) => {
-    const body = Buffer.from(clocking(i))
-    return { body, authorization: sign(body, to.key) }
-  })
+  const signed = await Promise.all(
+    Array.from({ length: BODIES }, async (_, i) => {
+      const body = Buffer.from(clocking(i))
+      return { body, authorization: await sign(body, to.key) }
+    }),
+  )
   const path = deliveryPath(to)
   const counts = new Map<number | string, number>()
   const times: number[] = []

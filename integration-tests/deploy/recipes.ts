@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startService } from '../../scripts/demo/service.ts'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { packageFolder } from '../../src/ground/project-files.ts'
-import { sign } from '../../src/webhooks/receive/testing/sign.ts'
+import { sign } from '../../src/webhooks/receive/delivery.ts'
 import { execute, expectSame, freePort, installDebian, output, start } from '../engines/command.ts'
 import { pythonWith } from '../engines/python.ts'
 import { verifiedDifferences } from '../testing/protime.ts'
@@ -166,19 +166,20 @@ export async function deliverThroughNginx(
   )
   const nginx = start(`nginx -p ${folder} -c ${folder}/nginx.conf -g 'daemon off;'`, options)
   try {
-    const deliver = () => post(tls, PATH, sign(BODY, KEY)).catch(() => undefined)
+    const signature = await sign(BODY, KEY)
+    const deliver = () => post(tls, PATH, signature).catch(() => undefined)
     let status = await deliver()
     for (let attempt = 0; status !== 200 && attempt < ATTEMPTS; attempt++) {
       await sleep(100)
       status = await deliver()
     }
     expectSame(
-      [status, await post(tls, PATH, sign(BODY, 'another')), await post(tls, '/healthz', '')],
+      [status, await post(tls, PATH, await sign(BODY, 'another')), await post(tls, '/healthz', '')],
       [200, 401, 404],
     )
     await server.kill('SIGTERM')
     const isTold = () => readFileSync(join(folder, 'error.log'), 'utf8').includes(PATH)
-    expectSame([await post(tls, PATH, sign(BODY, KEY)), isTold()], [502, false])
+    expectSame([await post(tls, PATH, signature), isTold()], [502, false])
     say('ok    nginx passes deliveries on as they came, and nothing else')
   } finally {
     await Promise.all([nginx.kill('SIGTERM'), server.kill('SIGTERM')])

@@ -8,7 +8,7 @@ import { json } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { installBlocks, withPackage } from '../../scripts/guide-blocks.ts'
 import { packageFolder } from '../../src/ground/project-files.ts'
-import { sign } from '../../src/webhooks/receive/testing/sign.ts'
+import { sign } from '../../src/webhooks/receive/delivery.ts'
 import {
   expectSame,
   freePort,
@@ -131,7 +131,7 @@ async function startReceiverRecipe(
   const post = (body: string, authorization: string) =>
     fetch(url, { method: 'POST', body, headers: { authorization } })
   return {
-    deliver: async (body) => (await post(body, sign(body, KEY))).status,
+    deliver: async (body) => (await post(body, await sign(body, KEY))).status,
     async answering() {
       const statusOf = () =>
         post('', '').then(

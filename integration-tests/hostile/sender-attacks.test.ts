@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { sign } from '../../src/webhooks/receive/testing/sign.ts'
 import {
   KEY,
   NONCE,
   PATH,
+  sign,
   startReceiver,
 } from '../../src/webhooks/receive/testing/start-receiver.ts'
 import { runSettings } from '../histories/property.ts'

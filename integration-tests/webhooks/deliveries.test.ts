@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
-import { sign } from '../../src/webhooks/receive/testing/sign.ts'
+import { sign } from '../../src/webhooks/receive/testing/start-receiver.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
 import {
   answers,

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
-import { sign } from '../../src/webhooks/receive/testing/sign.ts'
-import { openRaw, type RawConnection } from '../../src/webhooks/receive/testing/start-receiver.ts'
+import {
+  openRaw,
+  type RawConnection,
+  sign,
+} from '../../src/webhooks/receive/testing/start-receiver.ts'
 import { PUBLIC_URL, type ServerProcess, startScene, until } from './scene.ts'
 
 const PATH = '/hooks/people/4fd9a1b2c3d4e5f60718293a4b5c6d7e'

@@ -11,8 +11,7 @@ import {
 } from './create-handler.ts'
 import type { WebhookEvent } from './event.ts'
 import { toNode } from './node-http.ts'
-import { sign } from './testing/sign.ts'
-import { delivery, KEY, openRaw, PATH } from './testing/start-receiver.ts'
+import { delivery, KEY, openRaw, PATH, sign } from './testing/start-receiver.ts'
 
 const URL_OF_HOOK = 'https://acme.example/hooks/clockings/nonce'
 const RECORD = '{"changeVersion":"00A","id":4712,"hours":7.10}'

@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createVirtualTime } from '../../http/testing/virtual-time.ts'
 import type { Hook } from './delivery.ts'
 import { createReceiver } from './receiver.ts'
-import { sign } from './testing/sign.ts'
 import {
   delivery,
   KEY,
@@ -12,6 +11,7 @@ import {
   NONCE,
   openRaw,
   PATH,
+  sign,
   startReceiver,
 } from './testing/start-receiver.ts'
 

@@ -1,9 +1,9 @@
+import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { deliveryPath, type Hook, type Hooks } from '../delivery.ts'
 import { createReceiver, type Receiver, type ReceiverSettings } from '../receiver.ts'
-import { sign } from './sign.ts'
 
 /** A connection of which the test writes each byte. */
 export interface RawConnection {
@@ -112,6 +112,12 @@ export async function startReceiver(
       return status
     },
   }
+}
+
+/** The header by which the service signs a body. */
+export function sign(body: Uint8Array | string, key: string): string {
+  const digest = createHmac('sha256', Buffer.from(key, 'utf8')).update(Buffer.from(body))
+  return `HMAC-SHA256 ${digest.digest('base64')}`
 }
 
 /** A delivery as the service sends it, in bytes. */
