@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { seeded } from '../page/testing/generated-body.ts'
 import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { createLiveKeys, type LiveKeys } from './live-keys.ts'
 import { charactersOf, createIdBudget } from './stored-keys.ts'
-import { scattered } from './testing/scattered.ts'
 
 interface Item {
   readonly id: number | string
@@ -212,7 +212,8 @@ describe('live keys', () => {
 
   it('gives up its sets when they no longer fit into the state', () => {
     const keys = liveKeys(undefined, { take: (_stream, characters) => characters < 3000 })
-    const ids = Array.from({ length: 1000 }, (_, i) => ({ id: scattered(i, 2 ** 32) }))
+    const random = seeded(1)
+    const ids = Array.from({ length: 1000 }, () => ({ id: random(2 ** 32) }))
     keys.observe(batch(...ids), 'window')
     expect(keys.encode()).toMatchObject({ isTracked: false, window: null })
     expect(keys.isTracked).toBe(false)
@@ -287,7 +288,8 @@ describe('the room that the state has for ids', () => {
 
 describe('a read that is not complete', () => {
   it('has room for the ids that fit after a complete read, and is stored as one that begins', () => {
-    const all = [...new Set(Array.from({ length: 12_000 }, (_, i) => scattered(i, 2 ** 31)))]
+    const random = seeded(1)
+    const all = [...new Set(Array.from({ length: 12_000 }, () => random(2 ** 31)))]
     const half = (part: number) =>
       batch(...all.filter((_, i) => i % 2 === part).map((id) => ({ id })))
     const atRest = liveKeys()
