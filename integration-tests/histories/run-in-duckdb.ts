@@ -18,7 +18,7 @@ import {
   isCompared,
   truthOf,
 } from './comparison.ts'
-import { type Held, heldBy } from './duckdb-file.ts'
+import { type Held, heldBy, killedAfter } from './duckdb-file.ts'
 import {
   BETWEEN_SYNCS,
   type History,
@@ -27,7 +27,6 @@ import {
   type Step,
   type Sync,
 } from './history.ts'
-import { killedAfter } from './killed-commit.ts'
 import { disturb, mayLieBeyond } from './run-history.ts'
 import { canBeLookedFor } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
