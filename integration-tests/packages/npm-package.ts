@@ -27,8 +27,7 @@ import {
   output,
   start,
 } from '../engines/command.ts'
-import type { Trial } from './trial.ts'
-import { packedArchive } from './two-builds.ts'
+import { packedArchive, type Trial } from './trial.ts'
 
 const NEEDED =
   /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/((scan|rows)\.wasm|validators\.cjs|airbyte-message\.cjs)|docs\/building-a-source\.md)$/

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { packageFolder } from '../../src/ground/project-files.ts'
+import { packageFolder, packageVersion } from '../../src/ground/project-files.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import type { Steps } from '../steps.ts'
 
@@ -12,6 +12,11 @@ export interface Trial extends Pick<Steps, 'step' | 'note'> {
   /** An empty folder, removed at the end. */
   readonly folder: string
   readonly tenant: Tenant
+}
+
+/** The package for npm; the wheel is where `packedWheel` finds it. */
+export function packedArchive(project: string): string {
+  return join(project, `source-protime-${packageVersion()}.tgz`)
 }
 
 /**
