@@ -58,6 +58,8 @@ type Said = Pick<SyncRun, 'exitCode' | 'messages' | 'whole' | 'completed'>
 interface Snapshot {
   readonly warehouses: readonly Warehouse[]
   readonly states: ReadonlyMap<string, object>
+  /** The streams whose rows were cleared since. */
+  readonly cleared: Set<string>
   readonly loose: ReadonlyMap<string, Loose>
   readonly modes: ReadonlyMap<string, SyncMode>
   readonly refreshed: ReadonlyMap<string, ReadonlySet<string>>
@@ -142,6 +144,7 @@ export function createPlatform(): Platform {
     snapshots.push({
       warehouses: copies(),
       states: new Map(states),
+      cleared: new Set(),
       loose: new Map(loose),
       modes: new Map(modes),
       refreshed: copyOf(refreshed),
@@ -192,7 +195,10 @@ export function createPlatform(): Platform {
   function rewind(syncs: number, isKept: boolean): void {
     const at = snapshots.at(-syncs)
     if (at === undefined) return
-    states = new Map(at.states)
+    // Rows of today and a state from before they were cleared do not belong together.
+    const today = [...states].filter(([stream]) => isKept && at.cleared.has(stream))
+    const before = [...at.states].filter(([stream]) => !isKept || !at.cleared.has(stream))
+    states = new Map([...before, ...today])
     if (isKept) {
       for (const row of snapshots.slice(-syncs).flatMap(({ loaded }) => loaded)) loosen(row)
     } else {
@@ -214,6 +220,7 @@ export function createPlatform(): Platform {
     refreshed.delete(stream)
     if (isCleared) {
       states.delete(stream)
+      for (const { cleared } of snapshots) cleared.add(stream)
       for (const warehouse of warehouses) warehouse.truncate(stream, new Set())
       return
     }
