@@ -27,7 +27,11 @@ export function dayIn(record: Uint8Array, field: 'date' | 'from'): string {
   // A quote inside of a text is escaped, so this is a member; and there is no second one.
   const at = text.indexOf(name)
   const end = at + name.length
-  if (at >= 0 && text.indexOf(`"${field}"`, end) < 0) return text.toString('latin1', end, end + 10)
+  if (at >= 0 && text.indexOf(`"${field}"`, end) < 0) {
+    const day = text.toString('latin1', end, end + 10)
+    // JSON may write any character as an escape.
+    if (!day.includes('\\')) return day
+  }
   return String((JSON.parse(text.toString('utf8')) as Record<string, unknown>)[field])
 }
 

@@ -26,6 +26,19 @@ it('judges a change by the date that the service sends, although the warehouse g
   expect(Buffer.from(batch.record(0)).toString()).toBe('{"id":1}')
 })
 
+it.each([
+  ['with an escape in its date', '{"id":1,"date":"\\u0032023-12-31"}'],
+  ['with an escape at the end of its date', '{"id":1,"date":"2023-12-3\\u0031"}'],
+  ['with an escape in the name', '{"id":1,"d\\u0061te":"2023-12-31"}'],
+  ['with spaces', '{ "id" : 1 , "date" : "2023-12-31" }'],
+  ['with a date in another object', '{"id":1,"other":{"date":"2024-06-01"},"date":"2023-12-31"}'],
+])('finds the date of a record %s', (_, record) => {
+  const scanner = createPageScanner({ key: 'id', version: 'changeVersion' })
+  const batch = scanner.push(Buffer.from(`{"value":[${record}]}`))
+  changedRows('date', '2024-01-01', '2024-06-01').mark(batch)
+  expect([...batch.ops]).toEqual([SOFT_DELETE])
+})
+
 describe('the rows that count', () => {
   type Row = readonly [id: number | string, version?: string, op?: number]
 
