@@ -2,7 +2,7 @@ import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seeded } from '../page/testing/generated-body.ts'
-import { createIdSet, type Key } from './id-set.ts'
+import { createIdSet, type Key, keyAt } from './id-set.ts'
 
 const key: fc.Arbitrary<Key> = fc.oneof(
   fc.integer({ min: 0, max: 300 }),
@@ -11,6 +11,27 @@ const key: fc.Arbitrary<Key> = fc.oneof(
   fc.uuid().map((guid) => JSON.stringify(guid)),
   fc.tuple(fc.string(), fc.string()).map((columns) => JSON.stringify(columns)),
 )
+
+describe('the key of a record', () => {
+  const keyOf = (keyText: string) =>
+    keyAt({ keys: Float64Array.of(Number.NaN), keyText: () => keyText }, 0)
+
+  it.each([
+    ['a text', '"a-b"', '"a-b"'],
+    ['escapes', String.raw`"\u0061\u002Db"`, '"a-b"'],
+    ['an escaped slash', String.raw`"a\/b"`, '"a/b"'],
+    ['an escaped quote', String.raw`"a\u0022b"`, String.raw`"a\"b"`],
+    ['half of a pair', String.raw`"\uD800"`, String.raw`"\ud800"`],
+    ['an integer with decimals', '12.0', 12],
+    ['an integer with an exponent', '1.2E+1', 12],
+    ['zero with a sign', '-0', 0],
+    ['an integer below zero', '-12', '-12'],
+    ['an integer that a double cannot represent', '12345678901234567890', '12345678901234567890'],
+    ['a fraction', '12.5', '12.5'],
+  ])('is the same however the record has it: %s', (_, keyText, key) => {
+    expect(keyOf(keyText)).toBe(key)
+  })
+})
 
 describe('a set of ids', () => {
   it('contains what a plain set would contain, whatever is added and deleted', () => {
