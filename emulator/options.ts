@@ -132,6 +132,7 @@ export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   latencyMs?: number
   compress?: boolean
   byteOrderMark?: boolean
+  jsonSpelling?: 'compact' | 'varied'
 }
 
 /** The options with every default filled in. They may be changed while the service runs. */
@@ -169,6 +170,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     latencyMs: 0,
     compress: false,
     byteOrderMark: false,
+    jsonSpelling: 'compact',
     ...defaultWebhookOptions(dialect),
     ...defaultWriteOptions(dialect),
     ...options,

@@ -275,6 +275,10 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     text: 'bodies of JSON begin with a byte order mark',
     takes: 'switch',
   },
+  jsonSpelling: {
+    text: 'spelling of JSON in bodies: compact, or with spaces and escapes that differ in each answer',
+    takes: ['compact', 'varied'],
+  },
   ...writeOptionFacts,
   ...webhookOptionFacts,
 }

@@ -17,6 +17,13 @@ const statuses = async (...paths: string[]) => {
   return all
 }
 
+/** The text of an answer, with a byte order mark if it has one. */
+const bodyOf = async (path: string) => {
+  const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }
+  const answer = await fetch(`${emulator.url}/connector/protimeapi/api/v1${path}`, { headers })
+  return Buffer.from(await answer.arrayBuffer()).toString()
+}
+
 describe('a failure', () => {
   it('happens the given number of times, after the given number of requests', async () => {
     emulator.fail('/people', 503, { times: 2, skip: 1 })
@@ -291,10 +298,17 @@ describe('the service', () => {
 
   it('begins JSON bodies with a byte order mark on request', async () => {
     emulator.options.byteOrderMark = true
-    const url = `${emulator.url}/connector/protimeapi/api/v1/people`
-    const headers = { authorization: `Bearer ${client.token}`, 'user-agent': 'Tests/1 (Acme)' }
-    const bytes = Buffer.from(await (await fetch(url, { headers })).arrayBuffer())
-    expect(bytes.toString().slice(0, 10)).toBe('\ufeff{"value":')
+    expect((await bodyOf('/people')).slice(0, 10)).toBe('\ufeff{"value":')
+  })
+
+  it('spells JSON in another way in each answer on request', async () => {
+    const plain = await bodyOf('/people')
+    emulator.options.jsonSpelling = 'varied'
+    const [one, two] = [await bodyOf('/people'), await bodyOf('/people')]
+    expect(one).toMatch(/\\u00[67]/)
+    expect(one).toMatch(/[\n\t]/)
+    expect(two).not.toBe(one)
+    expect([one, two].map((body) => JSON.parse(body))).toEqual(Array(2).fill(JSON.parse(plain)))
   })
 
   it('delays its answers on request', async () => {

@@ -21,6 +21,7 @@ import {
   type ServiceRequest,
   type ServiceResponse,
 } from './messages.ts'
+import { respelled } from './spelling.ts'
 
 /**
  * Binds a server to a port of 127.0.0.1 (0: any free one) and resolves when it listens; rejects
@@ -102,6 +103,8 @@ interface OutgoingResponse {
   readonly encodings: string | undefined
   /** Whether a body of JSON begins with a byte order mark. */
   readonly hasMark: boolean
+  /** How a body of JSON is spelled, as `respelled` counts the ways; undefined as it is. */
+  readonly spelling: number | undefined
   readonly fault?: { readonly kind: WireFaultKind; readonly options: FaultOptions } | undefined
 }
 
@@ -118,7 +121,10 @@ async function sendResponse(response: ServerResponse, outgoing: OutgoingResponse
     response.end()
     return
   }
-  const whole = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+  const { spelling } = outgoing
+  const isSpelled = spelling !== undefined && isJson(answer)
+  const text = isSpelled ? respelled(answer.body.toString(), spelling) : answer.body
+  const whole = typeof text === 'string' ? Buffer.from(text) : text
   const marked = outgoing.hasMark && isJson(answer) ? Buffer.concat([mark, whole]) : whole
   const { body, encoding } = encode(marked, outgoing.encodings)
   const bodiless = answer.status === 204 || answer.status === 304
@@ -268,6 +274,7 @@ async function respond(
     date,
     encodings,
     hasMark: options.byteOrderMark,
+    spelling: options.jsonSpelling === 'varied' ? number : undefined,
     fault: fault?.kind === 'html' ? undefined : fault,
   })
 }

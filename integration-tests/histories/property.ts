@@ -174,6 +174,7 @@ function options(place: Place): fc.Arbitrary<EmulatorOptions> {
     compress: mostly(false, true),
     paging: fc.constantFrom('key', 'offset', 'snapshot'),
     byteOrderMark: mostly(false, true),
+    jsonSpelling: mostly('compact', 'varied'),
   } satisfies {
     [K in keyof EmulatorOptions]: fc.Arbitrary<unknown>
   }) as fc.Arbitrary<EmulatorOptions>

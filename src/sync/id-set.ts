@@ -47,17 +47,12 @@ function decodeGaps(bytes: Uint8Array, bitmap: RoaringBitmap32): RoaringBitmap32
 /** The key of a record: an integer id, or the JSON text of anything else (`"a-b"`, `["people","x"]`), with no needless escape. */
 export type Key = number | string
 
-/** The key of a record of a batch. Keys that differ only in how JSON writes them are equal. */
+/** The key of a record of a batch. Texts that differ only in their escapes are one key; numbers have one form. */
 export function keyAt(batch: Pick<RecordBatch, 'keys' | 'keyText'>, index: number): Key {
   const key = batch.keys[index] as number
-  return Number.isNaN(key) ? keyOf(batch.keyText(index)) : key
-}
-
-function keyOf(text: string): Key {
-  if (text.startsWith('"')) return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text
-  const number = Number(text)
-  // Adding zero makes 0 of -0.
-  return number >= 0 && Number.isSafeInteger(number) ? number + 0 : text
+  if (!Number.isNaN(key)) return key
+  const text = batch.keyText(index)
+  return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text
 }
 
 /**
