@@ -3,6 +3,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -35,7 +36,7 @@ describe('a copy of a warehouse', () => {
   it('replaces a partial copy of an earlier sync, but not the file that a link leads to', () => {
     writeFileSync(at('w.duckdb'), 'rows')
     writeFileSync(at('other'), 'of somebody else')
-    symlinkSync(at('other'), at('copy.duckdb.new'))
+    symlinkSync(at('other'), at('copy.duckdb.publish'))
     publish(at('w.duckdb'), at('copy.duckdb'))
     expect(readFileSync(at('copy.duckdb'), 'utf8')).toBe('rows')
     expect(readFileSync(at('other'), 'utf8')).toBe('of somebody else')
@@ -64,6 +65,26 @@ describe('a copy of a warehouse', () => {
         id: 'published-onto-itself',
       })
     expect(lstatSync(at('link.duckdb')).isSymbolicLink()).toBe(true)
+  })
+
+  it('is not made where the warehouse is', async () => {
+    const warehouse = at('copy.duckdb.publish')
+    await sync(at('other.duckdb'), ACME, warehouse)
+    await expect(sync(at('copy.duckdb'), ACME, warehouse)).rejects.toMatchObject({
+      id: 'published-onto-itself',
+    })
+    expect(await ask(warehouse, 'SELECT id FROM jobs')).toEqual([{ id: '1' }])
+  })
+
+  it('has nothing of what a killed process had written to the log of the copy before it', async () => {
+    await sync(at('copy.duckdb'))
+    await withDuckDb(at('log.duckdb'), async (connection) => {
+      await connection.run('PRAGMA disable_checkpoint_on_shutdown')
+      await connection.run('CREATE TABLE mine AS SELECT 1')
+    })
+    renameSync(at('log.duckdb.wal'), at('copy.duckdb.wal'))
+    await sync(at('copy.duckdb'))
+    expect(await ask(at('copy.duckdb'), 'SHOW TABLES')).toEqual([{ name: 'jobs' }])
   })
 
   it('takes the place of the file that a symbolic link leads to', async () => {

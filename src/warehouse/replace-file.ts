@@ -121,6 +121,9 @@ function remove(path: string): void {
 /** Nobody can write into a copy; its owner decides who else reads it. */
 const MODE = 0o400
 
+/** The file that becomes a copy when it is complete. */
+const partialOf = (copy: string) => `${copy}.publish`
+
 /** The names of the files that DuckDB and a sync create beside a warehouse. */
 const BESIDE = ['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.sync']
 
@@ -141,6 +144,12 @@ export async function assertPublishable(file: string, copy: string, owner: Owner
       'config',
       'published-onto-itself',
       `The file given by --publish has the name of a file that a sync makes beside the warehouse: ${copy}. Name another file for the copy.`,
+    )
+  if (resolve(partialOf(copy)) === resolve(file))
+    throw new ConnectorError(
+      'config',
+      'published-onto-itself',
+      `The warehouse has the name of the file in which a sync makes the copy given by --publish: ${file}. Name another file for the copy.`,
     )
   try {
     accessSync(dirname(copy), constants.W_OK)
@@ -182,7 +191,7 @@ async function isCopyFor(owner: Owner, copy: string): Promise<boolean> {
  * changed.
  */
 export function publish(file: string, copy: string): void {
-  const fresh = `${copy}.new`
+  const fresh = partialOf(copy)
   try {
     const mode = existsSync(copy) ? statSync(copy).mode & 0o777 : MODE
     rmSync(fresh, { force: true })
@@ -191,6 +200,8 @@ export function publish(file: string, copy: string): void {
     fsyncSync(written)
     closeSync(written)
     chmodSync(fresh, mode)
+    // What a killed process has written for the previous copy would be read as a part of the new one.
+    rmSync(`${copy}.wal`, { force: true })
     renameSync(fresh, copy)
   } catch (error) {
     rmSync(fresh, { force: true })
