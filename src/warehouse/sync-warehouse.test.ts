@@ -1,6 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { DELETE, SKIP, SOFT_DELETE } from '../records/record-batch.ts'
@@ -46,6 +54,35 @@ it('counts the records that it has to write, but not skipped ones', async () => 
     await output.complete()
   })
   expect(counts).toEqual({ records: 1, deletes: 1, isTracked: true })
+})
+
+describe('the folder beside the file', () => {
+  const jobs = streamOf('jobs', {})
+
+  it('stays if the next sync, which may begin while this one still publishes, has put rows there', async () => {
+    const rowsOfNext = join(`${file()}.sync`, 'next', '1.rows')
+    await sync(jobs, async (output) => {
+      await output.complete()
+      mkdirSync(dirname(rowsOfNext))
+      writeFileSync(rowsOfNext, '')
+    })
+    expect(existsSync(rowsOfNext)).toBe(true)
+  })
+
+  it('is removed with what a killed sync has left there', async () => {
+    mkdirSync(join(`${file()}.sync`, 'killed'), { recursive: true })
+    await sync(jobs, sending('{"id":1}'))
+    expect(readdirSync(folder)).toEqual(['w.duckdb'])
+  })
+
+  it('does not take the place of a file', async () => {
+    writeFileSync(`${file()}.sync`, 'a warehouse')
+    await expect(sync(jobs, sending('{"id":1}'))).rejects.toMatchObject({
+      failure: 'config',
+      id: 'warehouse-not-opened',
+    })
+    expect(readFileSync(`${file()}.sync`, 'utf8')).toBe('a warehouse')
+  })
 })
 
 describe('the table of a stream', () => {

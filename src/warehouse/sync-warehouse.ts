@@ -1,5 +1,6 @@
-import { mkdirSync, rmSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { resolvedFile } from '../ground/private-file.ts'
@@ -111,19 +112,45 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
     tools,
   } = settings
   const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
-  const folder = `${path}.sync`
+  const folder = freeFolder(path)
   if (publish !== undefined) await assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
   const { log } = tools
   const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience, log })
   try {
-    // Nobody else has the warehouse open, so an existing folder was left behind.
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder, { mode: 0o700 })
+    // Nobody else has the warehouse open, so what is there was left behind.
+    rmSync(dirname(folder), { recursive: true, force: true })
+    mkdirSync(folder, { mode: 0o700, recursive: true })
     return await sync(settings, { specs, folder, warehouse })
   } finally {
     warehouse.close()
     rmSync(folder, { recursive: true, force: true })
+    removeIfEmpty(dirname(folder))
+  }
+}
+
+/**
+ * The folder of one sync, in the one beside the file. The next sync may begin before this one has removed its folder, so
+ * each has its own.
+ */
+function freeFolder(path: string): string {
+  const beside = `${path}.sync`
+  if (existsSync(beside) && !statSync(beside).isDirectory())
+    throw new ConnectorError(
+      'config',
+      'warehouse-not-opened',
+      `The warehouse ${path} cannot be opened: a sync makes the folder ${beside}, and a file has this name. Move that file, or name another one with --warehouse.`,
+    )
+  return join(beside, randomBytes(6).toString('hex'))
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    // The next sync has its folder there, or has ended in the meantime.
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(code)) throw error
   }
 }
 
