@@ -1,4 +1,6 @@
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator/emulator.ts'
@@ -269,6 +271,35 @@ describe('the metrics of a sync', () => {
     await read({ words: ['--metrics', file] })
     expect(metrics()).toContain('protime_sync_success')
     expect(readFileSync(other, 'utf8')).toBe('of somebody else')
+  })
+
+  const notReplaced = expect.stringContaining(
+    'has no metrics of an earlier sync, so it is not replaced',
+  )
+
+  it('do not take the place of another file', async () => {
+    writeFileSync(file, 'a warehouse')
+    const { errors } = await read({ words: ['--metrics', file], catalog: [] })
+    expect(errors.map(({ message }) => message)).toEqual([notReplaced])
+    expect(metrics()).toBe('a warehouse')
+    expect(emulator.requests).toEqual([])
+  })
+
+  it('do not take the place of what is no file', async () => {
+    const device = join(folder.path, 'device')
+    const listening = createServer().listen(device)
+    await once(listening, 'listening')
+    const { errors } = await read({ words: ['--metrics', device], catalog: [] })
+    expect(errors.map(({ message }) => message)).toEqual([notReplaced])
+    expect(lstatSync(device).isSocket()).toBe(true)
+    listening.close()
+  })
+
+  it('do not take the place of a file that appears during the sync', async () => {
+    rmSync(file)
+    emulator.onRequest(() => writeFileSync(file, 'a warehouse'))
+    await read({ words: ['--metrics', file] })
+    expect(metrics()).toBe('a warehouse')
   })
 
   it('stop a sync before it begins if their folder does not exist', async () => {

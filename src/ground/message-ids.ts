@@ -11,6 +11,7 @@ export const SYNC_FAILURES = {
     'file-not-readable',
     'file-not-json',
     'metrics-not-writable',
+    'not-metrics',
     'configured-catalog-not-valid',
     'no-stream-selected',
     'catalog-not-valid',

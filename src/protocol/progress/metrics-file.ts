@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, lstat, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ConnectorError, type FailureType } from '../../ground/errors.ts'
 import type {
@@ -169,7 +169,7 @@ export interface MetricsFileSettings {
 
 /** A metrics file in Prometheus' text format, for the textfile collector of the node exporter. */
 export interface MetricsFile extends ProgressListener {
-  /** Throws a config error if the file cannot be written. */
+  /** Throws a config error if the file cannot be written, or is another file than one of metrics. */
   assertWritable(): Promise<void>
   /**
    * Writes the metrics of the sync in one step, so that a reader sees either the old file or the new one. The times
@@ -192,8 +192,10 @@ export function createMetricsFile(settings: MetricsFileSettings): MetricsFile {
       await access(folder, constants.W_OK).catch((error) => {
         throw unwritable(path, error)
       })
+      await assertReplaceable(path, prefix)
     },
     async write() {
+      await assertReplaceable(path, prefix)
       const completions = completionsIn(await textOf(path), prefix)
       const text = metricsText({ sync, outcome, completions, prefix, program, at: now() })
       // In the same folder, because a rename is atomic only within a file system. The collector reads only *.prom.
@@ -208,6 +210,35 @@ export function createMetricsFile(settings: MetricsFileSettings): MetricsFile {
         throw unwritable(path, error)
       }
     },
+  }
+}
+
+/**
+ * Throws a config error for a file that is neither empty nor has metrics, and for what is no file. A link to a file is
+ * replaced, and that file stays.
+ */
+async function assertReplaceable(path: string, prefix: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined) return
+  const isLink = (await lstat(path)).isSymbolicLink()
+  if (found.isFile() && (isLink || found.size === 0 || (await hasMetrics(path, prefix)))) return
+  throw new ConnectorError(
+    'config',
+    'not-metrics',
+    `The file given by --metrics has no metrics of an earlier sync, so it is not replaced: ${path}. Name another file, or remove this one.`,
+  )
+}
+
+async function hasMetrics(path: string, prefix: string): Promise<boolean> {
+  const beginning = `# HELP ${prefix}_`
+  const file = await open(path).catch((error) => {
+    throw unwritable(path, error)
+  })
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(beginning.length), 0)
+    return buffer.toString('utf8', 0, bytesRead) === beginning
+  } finally {
+    await file.close()
   }
 }
 
