@@ -22,7 +22,7 @@ interface ModelColumn {
 
 const STAGING = 'dbt/models/staging'
 const SUMS = 'dbt/models/intermediate/int_protime__stream_sums.sql'
-const VECTORS = 'dbt/integration_tests/macros/checksum_vectors.sql'
+const CHECKSUMS = 'dbt/integration_tests/tests/checksums.sql'
 const PROJECT = 'dbt/dbt_project.yml'
 const README = 'dbt/README.md'
 const HEAD = 'Made by `npm run docs` from schemas/'
@@ -52,15 +52,15 @@ export function dbtFiles(): Map<string, string> {
   const models = TABLES.map(
     (stream) => [`${STAGING}/${modelOf(stream.stream)}.sql`, stagingModel(stream)] as const,
   )
-  const versioned = (path: string, place: RegExp) =>
-    [path, readFileSync(path, 'utf8').replace(place, packageVersion())] as const
+  const rewritten = (path: string, place: RegExp, made: string) =>
+    [path, readFileSync(path, 'utf8').replace(place, () => made)] as const
   return new Map([
     ...models,
     [`${STAGING}/staging.yml`, properties()],
     [SUMS, sums()],
-    [VECTORS, vectors()],
-    versioned(PROJECT, /(?<=^version: ).*$/m),
-    versioned(README, /(?<=^ *revision: v).*$/m),
+    rewritten(CHECKSUMS, /(?<=\{% raw %\}).*(?=\{% endraw %\})/s, vectors()),
+    rewritten(PROJECT, /(?<=^version: ).*$/m, packageVersion()),
+    rewritten(README, /(?<=^ *revision: v).*$/m, packageVersion()),
   ])
 }
 
@@ -115,12 +115,9 @@ function keyColumns(stream: Stream): string {
   return `[${key.join(', ')}]`
 }
 
-/** A macro with the test vectors of the connector's checksums, to test the macros of a warehouse. */
+/** The test vectors of the connector's checksums, to test the macros of a warehouse. */
 function vectors(): string {
-  const json = readFileSync('src/sync/checksum-vectors.json', 'utf8').trim()
-  return `{#- Made by \`npm run docs\` from src/sync/checksum-vectors.json -#}
-{% macro checksum_vectors() %}{% set json %}{% raw %}${json}{% endraw %}{% endset %}{{ return(fromjson(json)) }}{% endmacro %}
-`
+  return readFileSync('src/sync/checksum-vectors.json', 'utf8').trim()
 }
 
 /** The properties of sources and staging models, with the descriptions of the schemas. */
