@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Emulator, startEmulator } from '../../../emulator/emulator.ts'
 import { guideBlock } from '../../../scripts/guide-blocks.ts'
@@ -80,23 +80,17 @@ async function written({ project, postgres, projectFolder, step }: WritingParts)
     })
     await step('target-protime writes the lines of a file', async () => {
       const [category] = service.all('job-categories')
-      writeFileSync(
-        join(project.folder, 'job_categories.csv'),
-        `id,external_code\n${category?.['id']},ERP-1\n`,
-      )
-      const tap = join(project.folder, 'tap-lines')
-      copyFileSync(join(projectFolder, 'integration-tests/engines/meltano/tap_lines.py'), tap)
-      chmodSync(tap, 0o755)
+      writeTap(project, { id: String(category?.['id']), external_code: 'ERP-1' })
       addExtractor(
         project,
-        '  - {name: tap-lines, namespace: tap_lines, executable: ./tap-lines, config: {file: job_categories.csv}, settings: [{name: file}]}\n',
+        '  - {name: tap-lines, namespace: tap_lines, executable: ./tap-lines}\n',
       )
       await run('tap-lines')
       const [after] = service.all('job-categories')
       expectSame([after?.['externalCode'], defaultName(after)], ['ERP-1', defaultName(category)])
     })
     await step('target-protime fails the run when a record is rejected, and says why', async () => {
-      writeFileSync(join(project.folder, 'job_categories.csv'), 'id,external_code\n999999,X\n')
+      writeTap(project, { id: '999999', external_code: 'X' })
       const { exitCode, stdout, stderr } = await project.meltano(
         ['run', 'tap-lines', 'target-protime'],
         target,
@@ -138,6 +132,23 @@ function ofPostgres({ port, user, password }: PostgreSql): Variables {
     TAP_POSTGRES_PASSWORD: password,
     TAP_POSTGRES_DATABASE: 'postgres',
   }
+}
+
+/** Makes a tap of the project that prints these texts as a job category. */
+function writeTap({ folder }: Project, record: Readonly<Record<string, string>>): void {
+  const stream = 'job_categories'
+  const properties = Object.fromEntries(
+    Object.keys(record).map((name) => [name, { type: 'string' }]),
+  )
+  const schema = { type: 'object', properties }
+  const messages = [
+    { type: 'SCHEMA', stream, schema, key_properties: ['id'] },
+    { type: 'RECORD', stream, record },
+    { type: 'STATE', value: { lines: 1 } },
+  ].map((message) => `${JSON.stringify(message)}\n`)
+  const path = join(folder, 'tap-lines')
+  writeFileSync(path, `#!/bin/sh\ncat <<'END'\n${messages.join('')}END\n`)
+  chmodSync(path, 0o755)
 }
 
 /** Puts an extractor into the project's meltano.yml, where the guide says. */
