@@ -159,17 +159,16 @@ describe('meltano.yml', () => {
     expect(loaders[0].capabilities.toSorted()).toEqual([...TARGET_CAPABILITIES].toSorted())
   })
 
-  it('has loaders that write to a folder of their own, which the demo does not touch', () => {
+  it('has loaders that write to places of their own, which the demo does not touch and git ignores', () => {
     const paths = parse(meltano).plugins.loaders.flatMap(({ settings }: Settings) =>
       settings.map(({ value }) => String(value)).filter((value) => value.includes('/')),
     )
     expect(paths).toEqual([
-      '$MELTANO_PROJECT_ROOT/meltano-output/jsonl',
-      '$MELTANO_PROJECT_ROOT/meltano-output/warehouse.duckdb',
+      '$MELTANO_PROJECT_ROOT/meltano-output',
+      '$MELTANO_PROJECT_ROOT/warehouse.duckdb',
     ])
     expect(basename(outputFolder)).toBe('demo-output')
-    // target-duckdb does not create the folder.
-    expect(existsSync('meltano-output/.gitkeep')).toBe(true)
+    expect(readFileSync('.gitignore', 'utf8')).toMatch(/^meltano-output\/\nwarehouse\.duckdb$/m)
   })
 })
 

@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Ended, outputOf } from '../command.ts'
@@ -40,8 +40,6 @@ export function createProject(settings: ProjectSettings): Project {
     file = file.replace(relative, installed)
   }
   writeFileSync(join(folder, 'meltano.yml'), file)
-  const kept = 'meltano-output/.gitkeep'
-  cpSync(join(projectFolder, kept), join(folder, kept))
   // PostgreSQL's folder may be a neighbour, and its user has to pass.
   chmodSync(folder, 0o755)
   // Not by its first line: that names the folder in which the environment was made.

@@ -51,7 +51,7 @@ export function duckdbTarget(): Target {
       const interpreter = '.meltano/loaders/target-duckdb/venv/bin/python'
       const lines = await output({
         program: join(project.folder, interpreter),
-        args: ['-c', DUCKDB_ROWS, join(project.folder, 'meltano-output/warehouse.duckdb')],
+        args: ['-c', DUCKDB_ROWS, join(project.folder, 'warehouse.duckdb')],
         folder: project.folder,
       })
       const tables = new Map<string, Row[]>()
@@ -73,7 +73,7 @@ export function jsonlTarget(): Target {
     losesFirstDelete: false,
     environment: {},
     async tables({ folder }) {
-      const path = join(folder, 'meltano-output/jsonl')
+      const path = join(folder, 'meltano-output')
       return new Map(
         readdirSync(path).map((file) => {
           const name = file.replace(/\.jsonl$/, '')
