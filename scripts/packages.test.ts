@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -26,7 +26,9 @@ describe('the tree of image and wheel', () => {
 
   it('checks a configuration without ajv', () => {
     const program = join(tree, 'bin/source-protime')
-    const args = [program, 'check', '--config', 'integration-tests/fixtures/invalid-config.json']
+    const config = join(tree, 'config.json')
+    writeFileSync(config, '{}', { mode: 0o600 })
+    const args = [program, 'check', '--config', config]
     const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
     expect(stdout).toContain('"status":"FAILED"')
     expect(stdout).not.toContain('Cannot find')

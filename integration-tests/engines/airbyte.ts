@@ -8,7 +8,6 @@ import { guideBlock } from '../../scripts/guide-blocks.ts'
 import type { Engine, Tools } from './engine.ts'
 import { startTenant } from './tenant.ts'
 
-const FIXTURE = 'integration-tests/fixtures/invalid-config.json'
 const GOOD = 'secrets/config.json'
 
 /** One test of FAST for one configuration. */
@@ -42,9 +41,10 @@ export const fast: Engine = {
       const root = join(folder, 'source-protime')
       writeJson(join(root, GOOD), config)
       writeJson(join(root, 'secrets/wrong-secret.json'), { ...config, client_secret: 'wrong-1234' })
-      mkdirSync(dirname(join(root, FIXTURE)), { recursive: true })
-      for (const file of ['acceptance-test-config.yml', FIXTURE])
-        copyFileSync(join(projectFolder, file), join(root, file))
+      const environment = { type: 'custom' }
+      writeJson(join(root, 'secrets/invalid-config.json'), { ...config, environment })
+      const list = 'acceptance-test-config.yml'
+      copyFileSync(join(projectFolder, list), join(root, list))
       const outcomes = await step('ran', async () => {
         const answer = await python('fast.py', [executable, root])
         return JSON.parse(answer.trim().split('\n').at(-1) ?? '') as TestOutcome[]
