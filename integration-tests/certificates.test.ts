@@ -8,12 +8,12 @@ import { type RawService, type RawServiceOptions, startRawService } from './host
 import { configOf, SECRET, STREAM, token } from './hostile/scenario.ts'
 import { run } from './testing/run.ts'
 
-// All are signed by themselves with the key that stands in the first, and so their own authority.
-const LOOPBACK = new URL('fixtures/loopback.pem', import.meta.url)
-const KEY = readFileSync(LOOPBACK, 'utf8')
-const EXPIRED = new URL('fixtures/expired-certificate.pem', import.meta.url)
-const OTHER_HOST = new URL('fixtures/certificate-of-another-host.pem', import.meta.url)
-const TRUSTED = { NODE_EXTRA_CA_CERTS: fileURLToPath(LOOPBACK) }
+// All are signed by themselves with the key that stands first, and so their own authority.
+const FILE = fileURLToPath(new URL('testing/certificates.pem', import.meta.url))
+const KEY = readFileSync(FILE, 'utf8')
+const [LOOPBACK = '', EXPIRED = '', OTHER_HOST = ''] =
+  KEY.match(/-+BEGIN CERTIFICATE-+[^-]*-+END CERTIFICATE-+/g) ?? []
+const TRUSTED = { NODE_EXTRA_CA_CERTS: FILE }
 
 describe('a service whose certificate no known authority has signed', () => {
   let service: Server
@@ -21,7 +21,7 @@ describe('a service whose certificate no known authority has signed', () => {
   const open: NetServer[] = []
 
   beforeEach(async () => {
-    service = createServer({ key: KEY, cert: KEY })
+    service = createServer({ key: KEY, cert: LOOPBACK })
     service.on('request', (request, response) => {
       const isToken = request.url?.endsWith('/connect/token')
       request.resume()
@@ -91,21 +91,19 @@ describe('a certificate', () => {
   let service: RawService
   afterEach(() => service.close())
 
-  async function serve(certificate: URL, options: object = {}): Promise<void> {
-    const tls = { key: KEY, cert: readFileSync(certificate, 'utf8'), ...options }
+  async function serve(cert: string, options: object = {}): Promise<void> {
+    const tls = { key: KEY, cert, ...options }
     service = await startRawService(() => token(), { tls } as RawServiceOptions)
   }
 
-  /** Reads with this certificate as an authority, if there is one. */
-  async function expectRefusal(url: string, words: RegExp, certificate?: URL): Promise<void> {
+  /** Reads with these variables, which may name authorities. */
+  async function expectRefusal(url: string, words: RegExp, environment?: typeof TRUSTED) {
     const read = await run({
       program: 'source-protime',
       command: 'read',
       config: configOf(url),
       catalog: [STREAM],
-      ...(certificate === undefined
-        ? { in: 'process' }
-        : { environment: { NODE_EXTRA_CA_CERTS: fileURLToPath(certificate) } }),
+      ...(environment === undefined ? { in: 'process' } : { environment }),
     })
     expect(read.errors).toMatchObject([
       { failure_type: 'config_error', message: expect.stringMatching(words) },
@@ -123,12 +121,12 @@ describe('a certificate', () => {
 
   it('that has expired is refused before the secret is sent', async () => {
     await serve(EXPIRED)
-    await expectRefusal(service.url, /certificate of 127\.0\.0\.1.*CERT_HAS_EXPIRED/, EXPIRED)
+    await expectRefusal(service.url, /certificate of 127\.0\.0\.1.*CERT_HAS_EXPIRED/, TRUSTED)
   })
 
   it('of another host is refused before the secret is sent', async () => {
     await serve(OTHER_HOST)
-    await expectRefusal(service.url, /certificate of 127\.0\.0\.1.*ALTNAME/, OTHER_HOST)
+    await expectRefusal(service.url, /certificate of 127\.0\.0\.1.*ALTNAME/, TRUSTED)
   })
 
   it('does not help a service that supports only an old protocol', async () => {

@@ -17,8 +17,10 @@ function get(url: string, hosts?: HostRules): Promise<Reply> {
   return transport.send({ url, method: 'GET', headers: {}, signal })
 }
 
-/** A key and its certificate. */
-const PEM = readFileSync(new URL('../../integration-tests/fixtures/loopback.pem', import.meta.url))
+/** A key and, first of several, its certificate of loopback. */
+const PEM = readFileSync(
+  new URL('../../integration-tests/testing/certificates.pem', import.meta.url),
+)
 
 function secureServer() {
   return createHttpsServer({ key: PEM, cert: PEM }, (_, response) => response.end('secure'))
