@@ -47,10 +47,11 @@ export interface Dagster {
 
 const project = join(packageFolder(), 'deploy', 'dagster')
 
-/** Installs Dagster at the first use, and makes an instance in a folder. */
+/** Installs the Dagster of the guide at the first use, and makes an instance in a folder. */
 export function createDagster(folder: string, settings: Readonly<Record<string, string>>): Dagster {
-  const requirements = readFileSync(join(project, 'requirements.txt'), 'utf8').trim().split('\n')
-  const python = pythonWith('dagster', requirements)
+  const guide = readFileSync(join(packageFolder(), 'docs', 'many-tenants.md'), 'utf8')
+  const [, requirement = ''] = /\/pip install (dagster==\S+)$/m.exec(guide) ?? []
+  const python = pythonWith('dagster', [requirement])
   const program = (name: string) => join(dirname(python), name)
   const home = join(folder, 'dagster')
   mkdirSync(join(home, 'storage'), { recursive: true })
@@ -141,6 +142,7 @@ export async function validateManifests(
 
 const KEY = 'k3y-é/+='
 const PATH = '/protime/hooks/clockings/Vb2nR7tQxYw0ZkLm3cHs'
+const CERTIFICATES = join(packageFolder(), 'integration-tests', 'testing', 'certificates.pem')
 const BODY = '{"changeVersion":"00000A1000005C200020","id":4712,"name":"Zoë €"}'
 const ATTEMPTS = 100
 
@@ -190,12 +192,11 @@ export async function deliverThroughNginx(
 function configuration(folder: string, tls: number, plain: number): string {
   const guide = readFileSync(join(packageFolder(), 'docs', 'webhooks.md'), 'utf8')
   const shown = /```nginx\n([\s\S]*?)```/.exec(guide)?.[1] ?? ''
-  const fixtures = join(packageFolder(), 'integration-tests', 'fixtures')
   const block = shown
     .replace('listen 443 ssl', `listen 127.0.0.1:${tls} ssl`)
     .replace('127.0.0.1:8080', `127.0.0.1:${plain}`)
-    .replace('/etc/nginx/hooks.pem', join(fixtures, 'loopback.pem'))
-    .replace('/etc/nginx/hooks.key', join(fixtures, 'loopback.pem'))
+    .replace('/etc/nginx/hooks.pem', CERTIFICATES)
+    .replace('/etc/nginx/hooks.key', CERTIFICATES)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   )
@@ -203,7 +204,7 @@ function configuration(folder: string, tls: number, plain: number): string {
 }
 
 function post(port: number, path: string, authorization: string): Promise<number | undefined> {
-  const ca = readFileSync(join(packageFolder(), 'integration-tests', 'fixtures', 'loopback.pem'))
+  const ca = readFileSync(CERTIFICATES)
   return new Promise((resolve, reject) => {
     const sent = request(
       { host: '127.0.0.1', port, path, ca, method: 'POST', headers: { authorization } },
