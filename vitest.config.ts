@@ -83,10 +83,7 @@ export default defineConfig(({ mode }) => ({
     ],
     // Tests spend half of their time waiting for processes and sockets.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
-    setupFiles: [
-      'integration-tests/testing/property-seed.ts',
-      'integration-tests/testing/loopback-only.ts',
-    ],
+    setupFiles: ['integration-tests/testing/set-up.ts'],
     globalSetup: ['integration-tests/build-once.mjs'],
     sequence: { sequencer: LongestFirst },
     hookTimeout: 60_000,

@@ -3,7 +3,6 @@ import { describe, it } from 'vitest'
 import type { Emulator, EmulatorOptions } from '../../emulator/emulator.ts'
 import { DAY_MS, runSettings } from './property.ts'
 import { startScenario } from './scenario.ts'
-import '../testing/property-seed.ts'
 
 /** A change of one record of a collection, by its place among those that live. */
 const changes = fc.record({

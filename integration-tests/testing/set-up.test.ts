@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { startHttpService } from '../../src/http/testing/http-service.ts'
-import { takeAsked } from './loopback-only.ts'
+import { takeAsked } from './set-up.ts'
 
 it('nothing in the process of the tests requests a name or an address beyond this machine', async () => {
   await expect(promisify(lookup)('acme.protime.test')).rejects.toThrow('ENOTFOUND')
