@@ -47,7 +47,7 @@ const NIGHTLY = {
     'src/**/*.fuzz.test.ts',
     'integration-tests/histories/{anything,few-records,interrupted,audits,privacy,webhooks}.test.ts',
     'integration-tests/hostile/{attacks,sender-attacks}.test.ts',
-    'integration-tests/{bookmarks,protime-sync-kills,verify-moving}.test.ts',
+    'integration-tests/{bookmarks,protime-sync-kills,verify-damage}.test.ts',
     'src/warehouse/variants.test.ts',
     'src/write/reference-histories.test.ts',
     'src/write/named-histories.test.ts',
