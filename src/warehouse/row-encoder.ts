@@ -1,5 +1,4 @@
-import { ConnectorError } from '../ground/errors.ts'
-import { type Column, fits, freeName, takenNames, variantOf } from './column.ts'
+import { type Column, type ColumnType, fits, RowColumns } from './column.ts'
 import { PlainRows } from './plain-rows.ts'
 
 /**
@@ -62,6 +61,14 @@ class RowText {
     this.#to[this.#size++] = NULL
   }
 
+  /** Adds a value other than null; `hasEscape` says whether a text in it contains a backslash. */
+  value(type: ColumnType, start: number, end: number, hasEscape: boolean): void {
+    if (type === 'JSON') this.json(start, end, hasEscape)
+    else if (this.#from[start] !== QUOTE) this.plain(start, end)
+    else if (hasEscape) this.escaped(start, end)
+    else this.plain(start + 1, end - 1)
+  }
+
   /** Adds a value that is written in the row as in the record. */
   plain(start: number, end: number): void {
     this.#reserve(end - start + 1)
@@ -110,11 +117,9 @@ class RowText {
   }
 
   #text(text: string): void {
-    const bytes = Buffer.from(text)
-    this.#reserve(bytes.length + 1)
+    this.#reserve(Buffer.byteLength(text) + 1)
     this.#to[this.#size++] = SEPARATOR
-    this.#to.set(bytes, this.#size)
-    this.#size += bytes.length
+    this.#size += this.#to.write(text, this.#size)
   }
 
   #reserve(size: number): void {
@@ -147,27 +152,6 @@ const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
 const LOWER_N = 0x6e
 const NEWLINE = 0x0a
-/** Records with more members than this are a fault of the service. */
-const MAX_COLUMNS = 500
-/** Used as the end of a value that does not fit its column. */
-const MISFIT = -1
-/** The name for a variant, which no member can have: its values are found by the member of its column. */
-const NO_NAME = Buffer.from('"')
-
-/** A file of rows that have the same columns, and are of the same generation. */
-export interface RowFile {
-  readonly path: string
-  readonly generation: number
-  readonly columns: readonly Column[]
-  readonly count: number
-  /** The length of its longest row, in bytes. */
-  readonly longest: number
-  /**
-   * Whether a text contains separators or quotes like rows: read from its middle, it could be mistaken for
-   * rows.
-   */
-  readonly imitatesRows: boolean
-}
 
 /** The rows of records, up to the first record that needs another column, or to the end. */
 export interface Encoded {
@@ -176,7 +160,10 @@ export interface Encoded {
   readonly count: number
   /** The length of the longest row, in bytes. */
   readonly longest: number
-  /** See `RowFile`. */
+  /**
+   * Whether a text contains separators or quotes like rows: read from its middle, it could be mistaken for
+   * rows.
+   */
   readonly imitatesRows: boolean
   /** The start of the next line that is not encoded yet. */
   readonly end: number
@@ -201,6 +188,115 @@ export interface RowEncoder {
   encode(lines: Buffer, from: number): Encoded
 }
 
+/** Finds the ends of JSON values, as positions after them. */
+class ValueEnds {
+  /** Whether a text since the last time that this was set to false contains a backslash. */
+  hasEscape = false
+
+  ofValue(bytes: Buffer, start: number): number {
+    const first = bytes[start] as number
+    if (first === QUOTE) return this.ofText(bytes, start)
+    if (first !== OPEN_OBJECT && first !== OPEN_LIST) return scalarEnd(bytes, start)
+    let depth = 0
+    for (let at = start; ; ) {
+      const byte = bytes[at] as number
+      if (byte === QUOTE) {
+        at = this.ofText(bytes, at)
+        continue
+      }
+      at++
+      if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++
+      else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --depth === 0) return at
+    }
+  }
+
+  ofText(bytes: Buffer, start: number): number {
+    for (let at = start + 1; ; at++) {
+      const byte = bytes[at]
+      if (byte === QUOTE) return at + 1
+      if (byte !== BACKSLASH) continue
+      this.hasEscape = true
+      at++
+    }
+  }
+}
+
+/** Where the values of a record are in the lines, by the indexes of their columns. */
+class RecordValues {
+  /** 0 for null. */
+  starts = new Int32Array(0)
+  ends = new Int32Array(0)
+  /** Whether a text in the value contains a backslash. */
+  isEscaped = new Uint8Array(0)
+  /** Whether a value does not fit its column. */
+  hasMisfit = false
+  readonly #columns: RowColumns
+  readonly #ends = new ValueEnds()
+
+  constructor(columns: RowColumns) {
+    this.#columns = columns
+  }
+
+  /** Makes room for the values of this many columns. */
+  resize(columns: number): void {
+    this.starts = new Int32Array(columns)
+    this.ends = new Int32Array(columns)
+    this.isEscaped = new Uint8Array(columns)
+  }
+
+  /** Finds the values of a record. Returns the position after the record, or the column that the rows lack. */
+  read(lines: Buffer, start: number): number | Column {
+    const columns = this.#columns
+    const ends = this.#ends
+    this.starts.fill(0)
+    this.hasMisfit = false
+    let at = skipSpace(lines, start + 1)
+    while (lines[at] === QUOTE) {
+      const nameStart = at + 1
+      const nameEnd = ends.ofText(lines, at) - 1
+      const valueStart = skipSpace(lines, skipSpace(lines, nameEnd + 1) + 1)
+      ends.hasEscape = false
+      const valueEnd = ends.ofValue(lines, valueStart)
+      const index = columns.indexOf(lines, nameStart, nameEnd)
+      const isNull = lines[valueStart] === LOWER_N
+      if (index >= 0) {
+        const lacking = this.put(index, lines, isNull ? 0 : valueStart, valueEnd)
+        if (lacking !== undefined) return lacking
+      } else if (!isNull) return columns.columnOf(lines, nameStart, nameEnd)
+      at = skipSpace(lines, valueEnd)
+      if (lines[at] === COMMA) at = skipSpace(lines, at + 1)
+    }
+    return at + 1
+  }
+
+  /** How many columns of the record have a value. */
+  get count(): number {
+    let count = 0
+    for (const start of this.starts) if (start !== 0) count++
+    return count
+  }
+
+  /**
+   * Stores the value of a column in the place of an earlier one: if a record has a member twice, the last one counts.
+   * Returns the variant if the value needs it and the rows lack it.
+   */
+  put(index: number, lines: Buffer, start: number, end: number): Column | undefined {
+    const columns = this.#columns
+    const variant = columns.variants[index] as number
+    const { type } = columns.ofRows[index] as Column
+    const isFitting = start === 0 || fits(type, lines, start, end)
+    if (!isFitting && variant < 0) return columns.variantOf(index)
+    const place = isFitting ? index : variant
+    this.starts[index] = 0
+    if (variant >= 0) this.starts[variant] = 0
+    this.starts[place] = start
+    this.ends[place] = end
+    this.isEscaped[place] = this.#ends.hasEscape ? 1 : 0
+    if (!isFitting) this.hasMisfit = true
+    return undefined
+  }
+}
+
 /**
  * Creates an encoder for a table with these columns. `keys` are the members of the primary key, and `others` the names of
  * columns that somebody else has added to the table, in lower case.
@@ -210,178 +306,66 @@ export function createRowEncoder(
   keys: readonly string[],
   others: Iterable<string> = [],
 ): RowEncoder {
-  const columns = [...given]
-  const present: Column[] = []
-  /** The index in `present` of each member's column, by the bytes of its name. */
-  const places = new Map<string, number>()
-  let starts = new Int32Array(0)
-  let ends = new Int32Array(0)
-  let isEscaped = new Uint8Array(0)
-  /** The index in `present` of each column's variant; -1 if it has none. */
-  const variants: number[] = []
+  const columns = new RowColumns(given, others)
+  const values = new RecordValues(columns)
   const misfits = new Map<Column, number>()
-  let hasMisfit = false
-  /** Whether the last value that `skipValue` has passed contains a backslash in a text. */
-  let hasEscape = false
   const text = new RowText()
   const plain = new PlainRows()
   const appendRows = text.append.bind(text)
-  return { columns, present, misfits, encode }
-
-  function addColumn(column: Column): void {
-    if (!columns.includes(column)) columns.push(column)
-    const index = present.push(column) - 1
-    const base = present.findIndex(({ name }) => name === column.variantOf)
-    variants.push(-1)
-    if (base >= 0) variants[base] = index
-    const name = base < 0 ? Buffer.from(column.property) : NO_NAME
-    plain.addColumn(column.type, name)
-    if (base < 0) places.set(name.toString('latin1'), index)
-    starts = new Int32Array(present.length)
-    ends = new Int32Array(present.length)
-    isEscaped = new Uint8Array(present.length)
-  }
+  return { columns: columns.ofTable, present: columns.ofRows, misfits, encode }
 
   function encode(lines: Buffer, from: number): Encoded {
     text.reset(lines)
     plain.begin(lines)
     let at = plain.encode(from, appendRows)
-    let added: Column | undefined
     while (at < lines.length) {
-      starts.fill(0)
-      hasMisfit = false
-      const behind = readRecord(lines, at)
-      if (typeof behind !== 'number') {
-        added = behind
-        break
+      const end = values.read(lines, at)
+      if (typeof end !== 'number') {
+        addColumn(end)
+        return { ...text.finish(), end: at, added: end }
       }
-      if (hasMisfit) countMisfits()
-      const isGone = lines[behind] !== NEWLINE
-      at = behind + (isGone ? LINE_PARTS.deleteSuffix.length : LINE_PARTS.suffix.length) - 1
-      text.begin(isGone ? (hasContent() ? CONTENT : GONE) : PRESENT)
-      for (let index = 0; index < present.length; index++) {
-        const start = starts[index] as number
-        const end = ends[index] as number
-        if (start === 0) text.null()
-        else if ((present[index] as Column).type === 'JSON')
-          text.json(start, end, isEscaped[index] === 1)
-        else if (lines[start] !== QUOTE) text.plain(start, end)
-        else if (isEscaped[index] === 1) text.escaped(start, end)
-        else text.plain(start + 1, end - 1)
-      }
-      text.end()
-      at = plain.encode(at, appendRows)
+      if (values.hasMisfit) countMisfits()
+      const isGone = lines[end] !== NEWLINE
+      writeRow(isGone ? opOfGone() : PRESENT)
+      const { deleteSuffix, suffix } = LINE_PARTS
+      at = plain.encode(end + (isGone ? deleteSuffix : suffix).length - 1, appendRows)
     }
-    if (added !== undefined) addColumn(added)
-    return { ...text.finish(), end: at, added }
+    return { ...text.finish(), end: at, added: undefined }
   }
 
-  /** Finds the value of each column. Returns the position after the record, or the column that the record lacks. */
-  function readRecord(lines: Buffer, start: number): number | Column {
-    let at = skipSpace(lines, start + 1)
-    while (lines[at] === QUOTE) {
-      const nameStart = at + 1
-      const nameEnd = skipText(lines, at) - 1
-      const index = placeOf(lines, nameStart, nameEnd)
-      const valueStart = skipSpace(lines, skipSpace(lines, nameEnd + 1) + 1)
-      hasEscape = false
-      const valueEnd = skipValue(lines, valueStart)
-      if (lines[valueStart] === LOWER_N) {
-        if (index >= 0) put(index, 0, 0)
-      } else if (index < 0) {
-        return columnOf(nameOf(lines, nameStart, nameEnd))
-      } else if (fits((present[index] as Column).type, lines, valueStart, valueEnd)) {
-        put(index, valueStart, valueEnd)
-      } else {
-        const variant = variants[index] as number
-        if (variant < 0) return variantFor(present[index] as Column)
-        put(index, 0, MISFIT)
-        put(variant, valueStart, valueEnd)
-        hasMisfit = true
-      }
-      at = skipSpace(lines, valueEnd)
-      if (lines[at] === COMMA) at = skipSpace(lines, at + 1)
-    }
-    return at + 1
+  function addColumn(column: Column): void {
+    plain.addColumn(column.type, columns.add(column))
+    values.resize(columns.ofRows.length)
   }
 
-  function put(index: number, start: number, end: number): void {
-    starts[index] = start
-    ends[index] = end
-    isEscaped[index] = hasEscape ? 1 : 0
-  }
-
-  /** Counts the values that do not fit their columns. If a record has a member twice, the last one counts. */
   function countMisfits(): void {
-    variants.forEach((variant, index) => {
-      if (variant < 0 || starts[variant] === 0) return
-      if (ends[index] !== MISFIT) starts[variant] = 0
-      else misfits.set(present[index] as Column, (misfits.get(present[index] as Column) ?? 0) + 1)
+    columns.variants.forEach((variant, index) => {
+      if (variant < 0 || values.starts[variant] === 0) return
+      const column = columns.ofRows[index] as Column
+      misfits.set(column, (misfits.get(column) ?? 0) + 1)
     })
   }
 
-  function placeOf(lines: Buffer, start: number, end: number): number {
-    const name = lines.toString('latin1', start, end)
-    const index = places.get(name) ?? -1
-    if (index >= 0 || !name.includes('\\')) return index
-    const property = nameOf(lines, start, end)
-    return present.findIndex((column) => column.property === property)
+  /** A deleted row has content if the record has more than its key and its version. */
+  function opOfGone(): number {
+    return values.count > keys.length + 1 ? CONTENT : GONE
   }
 
-  function columnOf(property: string): Column {
-    const known = columns.find((column) => column.property === property)
-    if (known !== undefined) return known
-    if (columns.length >= MAX_COLUMNS)
-      throw new ConnectorError(
-        'system',
-        'too-many-members',
-        `The records have more than ${MAX_COLUMNS} different members, more than a table can have. Tell the operator of the service. When its records have fewer, sync once with --rewrite: the table still has the columns of earlier ones.`,
-      )
-    return { property, name: freeName(property, takenNames(columns, others)), type: 'JSON' }
-  }
-
-  function variantFor(column: Column): Column {
-    const known = columns.find(({ variantOf: base }) => base === column.name)
-    return known ?? variantOf(column, takenNames(columns, others))
-  }
-
-  /** Whether a record has more than its key and its version. */
-  function hasContent(): boolean {
-    let members = 0
-    for (const start of starts) if (start !== 0) members++
-    return members > keys.length + 1
-  }
-
-  /** The position after a value; sets `hasEscape` if a text in it contains a backslash. */
-  function skipValue(bytes: Buffer, start: number): number {
-    const first = bytes[start] as number
-    if (first === QUOTE) return skipText(bytes, start)
-    if (first !== OPEN_OBJECT && first !== OPEN_LIST) return skipScalar(bytes, start)
-    let depth = 0
-    for (let at = start; ; ) {
-      const byte = bytes[at] as number
-      if (byte === QUOTE) {
-        at = skipText(bytes, at)
-        continue
-      }
-      at++
-      if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++
-      else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --depth === 0) return at
+  function writeRow(op: number): void {
+    const { starts, ends, isEscaped } = values
+    const { ofRows } = columns
+    text.begin(op)
+    for (let index = 0; index < starts.length; index++) {
+      const start = starts[index] as number
+      const end = ends[index] as number
+      if (start === 0) text.null()
+      else text.value((ofRows[index] as Column).type, start, end, isEscaped[index] === 1)
     }
-  }
-
-  function skipText(bytes: Buffer, start: number): number {
-    for (let at = start + 1; ; at++) {
-      const byte = bytes[at]
-      if (byte === QUOTE) return at + 1
-      if (byte !== BACKSLASH) continue
-      hasEscape = true
-      at++
-    }
+    text.end()
   }
 }
 
-function skipScalar(bytes: Buffer, start: number): number {
+function scalarEnd(bytes: Buffer, start: number): number {
   for (let at = start; ; at++) {
     const byte = bytes[at] as number
     if (byte === COMMA || byte === CLOSE_OBJECT || byte <= SPACE) return at
@@ -392,8 +376,4 @@ function skipSpace(bytes: Buffer, start: number): number {
   let at = start
   while ((bytes[at] as number) <= SPACE) at++
   return at
-}
-
-function nameOf(bytes: Buffer, start: number, end: number): string {
-  return JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as string
 }
