@@ -1,10 +1,27 @@
+import { createHash } from 'node:crypto'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import { type Column, type ColumnType, GENERATION } from './column.ts'
+import {
+  type Column,
+  type ColumnType,
+  DELETED_AT,
+  freeName,
+  GENERATION,
+  takenNames,
+} from './column.ts'
 import { run, texts } from './duckdb.ts'
-import { type Description, type OpenMember, openObjects } from './flat-view.ts'
-import { type AddedRows, createTable, literal, nextOf, quoted, type Table } from './sql.ts'
+import { type Description, describe, type OpenMember, openObjects } from './flat-view.ts'
+import {
+  type AddedRows,
+  alterTable,
+  createTable,
+  literal,
+  nextOf,
+  quoted,
+  STREAMS_WITH_NEXT,
+  type Table,
+} from './sql.ts'
 
 /** Members of an open object with more members than this are only in its JSON. */
 const MAX_MEMBERS = 100
@@ -19,9 +36,45 @@ export const KNOWN_TABLES = [
   'CREATE TABLE IF NOT EXISTS _protime.described (stream VARCHAR, digest VARCHAR)',
 ]
 
+/** What the file says of its tables and views, by the names of streams, and what of them exists. */
+export interface StoredTables {
+  /** See `storedColumns`. */
+  readonly columns: ReadonlyMap<string, readonly Column[]>
+  /** The members of open objects that the views have as columns. */
+  readonly members: ReadonlyMap<string, readonly OpenMember[]>
+  /** The digests of the statements with which `show` has made the existing views. */
+  readonly digests: ReadonlyMap<string, string>
+  /** The streams with a state. */
+  readonly withState: ReadonlySet<string>
+  /** The streams with a next table. */
+  readonly withNext: ReadonlySet<string>
+  /** The tables with a column for deleted rows, from syncs that kept those. */
+  readonly withDeleted: ReadonlySet<string>
+  readonly present: PresentTables
+}
+
+/** Reads what a sync has to know before it changes tables. */
+export async function readTables(connection: DuckDBConnection): Promise<StoredTables> {
+  const names = async (sql: string) =>
+    new Set((await texts(connection, sql)).map(([name = '']) => name))
+  const digests = await texts(connection, DIGESTS)
+  return {
+    columns: await storedColumns(connection),
+    members: await storedMembers(connection),
+    digests: new Map(digests.map(([stream = '', digest = '']) => [stream, digest])),
+    withState: await names('SELECT states.stream FROM _protime.states AS states'),
+    withNext: await names(STREAMS_WITH_NEXT),
+    withDeleted: await names(WITH_DELETED),
+    present: await presentTables(connection),
+  }
+}
+
 /** The existing views. */
-export const DIGESTS = `SELECT described.stream, described.digest FROM _protime.described AS described
+const DIGESTS = `SELECT described.stream, described.digest FROM _protime.described AS described
   JOIN duckdb_views() AS present ON present.schema_name = 'flat' AND present.view_name = described.stream`
+
+const WITH_DELETED = `SELECT table_name FROM information_schema.columns
+  WHERE table_schema = 'main' AND column_name = ${literal(DELETED_AT)}`
 
 /** The columns of each table, in their order. */
 export async function storedColumns(connection: DuckDBConnection): Promise<Map<string, Column[]>> {
@@ -41,10 +94,7 @@ export async function storedColumns(connection: DuckDBConnection): Promise<Map<s
   return columns
 }
 
-/** The members of open objects that the views have as columns. */
-export async function storedMembers(
-  connection: DuckDBConnection,
-): Promise<Map<string, OpenMember[]>> {
+async function storedMembers(connection: DuckDBConnection): Promise<Map<string, OpenMember[]>> {
   const members = new Map<string, OpenMember[]>()
   const rows = await texts(connection, 'SELECT stream, name, pointer, member FROM _protime.members')
   for (const [stream = '', column = '', pointer = '', member = ''] of rows)
@@ -103,6 +153,24 @@ export async function newMembers(
   return found
 }
 
+/** Creates the view and the comments, unless they are those of this digest. */
+export async function show(
+  connection: DuckDBConnection,
+  description: Description,
+  present?: string,
+): Promise<void> {
+  const statements = describe(description)
+  const digest = createHash('sha256').update(statements.join('\n')).digest('hex')
+  if (digest === present) return
+  const stream = literal(description.spec.name)
+  // There are hundreds of statements, which take half as long in one call.
+  await connection.run(statements.join(';\n'))
+  await run(connection, [
+    `DELETE FROM _protime.described WHERE stream = ${stream}`,
+    `INSERT INTO _protime.described VALUES (${stream}, ${literal(digest)})`,
+  ])
+}
+
 /**
  * The visible tables and views of the file, by names in lower case: SQL ignores the case of names.
  */
@@ -158,16 +226,42 @@ export function assertNameIsFree(
   )
 }
 
-/** The columns that a sync has created and somebody has removed, perhaps with the whole table. */
+/**
+ * The columns that a sync has created and somebody has removed, perhaps with the whole table; `before` are the known ones.
+ */
 export function lostColumns(
   name: string,
   before: readonly Column[],
   present: PresentTables,
 ): string[] {
+  if (before.length === 0) return []
   const there = present.columnsOf(name)
   return [...before.map((column) => column.name), GENERATION].filter(
     (column) => there?.has(column.toLowerCase()) !== true,
   )
+}
+
+/** The names of columns that exist but were not created by a sync. */
+export function othersAmong(
+  before: readonly Column[],
+  present: ReadonlySet<string> = new Set(),
+): ReadonlySet<string> {
+  const ours = takenNames(before)
+  return new Set([...present].filter((name) => !ours.has(name)))
+}
+
+/** Appends the columns that only the new schema has; existing columns keep their position and type. */
+export function withNew(
+  before: readonly Column[],
+  now: readonly Column[],
+  others: ReadonlySet<string>,
+): Column[] {
+  const known = new Set(before.map(({ property }) => property))
+  const taken = takenNames(before, others)
+  const added = now
+    .filter(({ property }) => !known.has(property))
+    .map((column) => ({ ...column, name: freeName(column.name, taken) }))
+  return [...before, ...added]
 }
 
 /** The message about a table that lacks columns. */
@@ -185,13 +279,33 @@ export function warningOfLost(
 }
 
 /**
- * Creates what is lost again. The stream is then read from the beginning, which replaces all remaining rows.
+ * The statements that create the table of a stream, or adapt that of an earlier sync with the columns `before`, and
+ * whether rows wait in its next table.
  */
-export function makeAgain(
+export function prepareTable(
   table: Table,
   before: readonly Column[],
   lost: readonly string[],
-): string[] {
+  { withState, withNext, withDeleted }: StoredTables,
+): { readonly statements: string[]; readonly hasNext: boolean } {
+  const next = nextOf(table)
+  const isInterrupted = withNext.has(table.name) && !withState.has(table.name)
+  const repaired = isInterrupted ? withoutRead(table) : []
+  const hasNext = withNext.has(table.name) && lost.length === 0 && !isInterrupted
+  const adapted = adapt(table, before, withDeleted.has(table.name))
+  const statements = [
+    ...(lost.length > 0 ? makeAgain(table, before, lost) : repaired),
+    ...(before.length === 0 ? [createTable(table)] : adapted),
+    ...(hasNext ? adapt(next, before, withDeleted.has(next.name)) : []),
+    ...writeDown(table, before),
+  ]
+  return { statements, hasNext }
+}
+
+/**
+ * Creates what is lost again. The stream is then read from the beginning, which replaces all remaining rows.
+ */
+function makeAgain(table: Table, before: readonly Column[], lost: readonly string[]): string[] {
   const name = `main.${quoted(table.name)}`
   const stream = literal(table.name)
   const types = new Map(before.map((column) => [column.name, column.type as string]))
@@ -208,12 +322,22 @@ export function makeAgain(
 }
 
 /** Removes the rows of a read that is not complete, and its state. The next read replaces all rows of the table. */
-export function withoutRead(table: Table): string[] {
+function withoutRead(table: Table): string[] {
   return [
     `UPDATE main.${quoted(table.name)} AS old SET ${GENERATION} = 0`,
     `DROP TABLE IF EXISTS main.${quoted(nextOf(table).name)}`,
     forget(table.name),
   ]
+}
+
+/** The statements that adapt a table of an earlier sync to this one. */
+function adapt(table: Table, before: readonly Column[], isMarked: boolean): string[] {
+  const name = `main.${quoted(table.name)}`
+  const statements = alterTable(table.name, before, table.columns)
+  if (table.keepsDeleted === isMarked) return statements
+  if (table.keepsDeleted)
+    return [...statements, `ALTER TABLE ${name} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`]
+  return [...statements, `DELETE FROM ${name} AS old WHERE old.${DELETED_AT} IS NOT NULL`]
 }
 
 /** Whether the states have a primary key, which earlier versions of this program gave them. */
@@ -232,5 +356,3 @@ export const STATES_WITHOUT_INDEX = [
 export function forget(stream: string): string {
   return `DELETE FROM _protime.states AS states WHERE states.stream = ${literal(stream)}`
 }
-
-export const STREAMS_WITH_STATE = 'SELECT states.stream FROM _protime.states AS states'

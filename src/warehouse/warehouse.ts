@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import type { ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
@@ -14,7 +14,7 @@ import {
   type SyncEnd,
 } from './account.ts'
 import { bringRows, isOver, type Load, type Progress } from './bring-rows.ts'
-import { type Column, columnsOf, DELETED_AT, freeName, GENERATION, takenNames } from './column.ts'
+import { type Column, columnsOf, GENERATION } from './column.ts'
 import {
   atomically,
   closingOnError,
@@ -25,36 +25,25 @@ import {
   run,
   texts,
 } from './duckdb.ts'
-import { type Description, describe } from './flat-view.ts'
+import type { Description } from './flat-view.ts'
 import { publish } from './replace-file.ts'
-import {
-  alterTable,
-  createTable,
-  literal,
-  madeByOthers,
-  nextOf,
-  quoted,
-  removeOlder,
-  STREAMS_WITH_NEXT,
-  type Table,
-} from './sql.ts'
+import { alterTable, madeByOthers, nextOf, quoted, removeOlder, type Table } from './sql.ts'
 import { unwritable } from './stream-rows.ts'
 import {
   assertNameIsFree,
-  DIGESTS,
   forget,
   KNOWN_TABLES,
   lostColumns,
-  makeAgain,
   newMembers,
-  presentTables,
+  othersAmong,
+  prepareTable,
+  readTables,
   STATES_HAVE_INDEX,
   STATES_WITHOUT_INDEX,
-  STREAMS_WITH_STATE,
-  storedColumns,
-  storedMembers,
+  type StoredTables,
+  show,
   warningOfLost,
-  withoutRead,
+  withNew,
   writeDown,
 } from './tables.ts'
 
@@ -141,9 +130,6 @@ function createWarehouse(
   { path, keepsDeleted, log }: WarehouseSettings,
 ): Warehouse {
   let known: ReadonlyMap<string, Known> = new Map()
-  const others = new Map<string, ReadonlySet<string>>()
-  /** The streams whose complete reads were committed. */
-  const settled = new Set<string>()
   let began = new Date(0)
   return {
     async states() {
@@ -155,49 +141,15 @@ function createWarehouse(
     prepare: (specs, at) =>
       atomically(connection, async () => {
         began = at
-        const columns = await storedColumns(connection)
-        const marked = new Set((await texts(connection, MARKED)).map(([name]) => name))
-        const members = await storedMembers(connection)
-        const present = await presentTables(connection)
-        const digests = new Map(
-          (await texts(connection, DIGESTS)).map(([stream = '', digest]) => [stream, digest]),
-        )
-        const withState = new Set(
-          (await texts(connection, STREAMS_WITH_STATE)).map(([name]) => name),
-        )
-        const withNext = new Set((await texts(connection, STREAMS_WITH_NEXT)).map(([name]) => name))
+        const stored = await readTables(connection)
         const prepared = new Map<string, Known>()
-        for (const spec of specs) {
-          const { name } = spec
-          const before = columns.get(name) ?? []
-          others.set(name, othersAmong(before, present.columnsOf(name)))
-          const all = withNew(before, columnsOf(spec.schema), others.get(name))
-          const table = tableOf(spec, all)
-          assertNameIsFree(name, before, present)
-          const lost = before.length === 0 ? [] : lostColumns(name, before, present)
-          if (lost.length > 0) {
-            log.warn(warningOfLost(name, lost, present))
-            await run(connection, makeAgain(table, before, lost))
-            withNext.delete(name)
-          } else if (withNext.has(name) && !withState.has(name)) {
-            await run(connection, withoutRead(table))
-            withNext.delete(name)
-          }
-          if (before.length === 0) await run(connection, [createTable(table)])
-          else await run(connection, adapt(table, before, marked.has(name)))
-          const next = nextOf(table)
-          if (withNext.has(name)) await run(connection, adapt(next, before, marked.has(next.name)))
-          await run(connection, writeDown(table, before))
-          const description = { spec, table, members: members.get(name) ?? [] }
-          await show(description, digests.get(name))
-          const highest = await numberOf(`coalesce(max(source.${GENERATION}), -1)`, name)
-          prepared.set(name, { ...description, highest, hasNext: withNext.has(name) })
-        }
+        for (const spec of specs)
+          prepared.set(spec.name, await prepareStream(connection, spec, stored, keepsDeleted, log))
         await run(connection, begin([...prepared.keys()], at))
         known = prepared
         return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
       }),
-    othersIn: (stream) => others.get(stream) ?? new Set(),
+    othersIn: (stream) => knownOf(stream).others,
     highestGeneration(stream) {
       const { highest, hasNext } = knownOf(stream)
       return hasNext ? Number.POSITIVE_INFINITY : highest
@@ -218,7 +170,8 @@ function createWarehouse(
     },
     finish: (outcome) =>
       atomically(connection, async () => {
-        for (const stream of settled) await dropEmptyVariants(stream)
+        for (const stream of known.values())
+          if (stream.isReadWhole) await dropEmptyVariants(connection, stream)
         await run(connection, end(began, outcome))
       }),
     async publish(copy) {
@@ -229,21 +182,8 @@ function createWarehouse(
     close,
   }
 
-  function tableOf({ name, key: keys }: StreamSpec, columns: readonly Column[]): Table {
-    return { name, keys, columns, keepsDeleted }
-  }
-
   async function commitAll(loads: readonly Load[]): Promise<void> {
-    // DuckDB cannot rename a table in a transaction that has deleted from it, so the last rows of a read are committed
-    // before, without a state. If the process ends in between, the stream is read from the beginning: a row of these that
-    // is deleted until then would otherwise stay, because nobody would know of it.
-    const last = loads.filter(
-      (load) =>
-        knownOf(load.stream).hasNext &&
-        isOver(load) &&
-        load.files.length > 0 &&
-        load.risesFrom === undefined,
-    )
+    const last = loads.filter((load) => hasLastRows(load, knownOf(load.stream)))
     if (last.length > 0) await commitTogether(last.map(withoutEnd))
     await commitTogether(loads.map((load) => (last.includes(load) ? { ...load, files: [] } : load)))
   }
@@ -253,11 +193,10 @@ function createWarehouse(
     await makeRoom(connection, Math.max(0, ...lengths))
     const next = new Map(known)
     await atomically(connection, async () => {
-      for (const load of loads) next.set(load.stream, await bring(load))
+      for (const load of loads)
+        next.set(load.stream, await commitLoad(connection, knownOf(load.stream), load))
     })
     known = next
-    for (const { stream, completeGeneration } of loads)
-      if (completeGeneration !== undefined) settled.add(stream)
   }
 
   function knownOf(stream: string): Known {
@@ -265,119 +204,122 @@ function createWarehouse(
     if (present === undefined) throw new Error(`the warehouse was not prepared for ${stream}`)
     return present
   }
+}
 
-  async function numberOf(value: string, table: string): Promise<number> {
-    const [[number] = []] = await texts(
-      connection,
-      `SELECT ${value} FROM main.${quoted(table)} AS source`,
-    )
-    return Number(number)
-  }
+/** A stream of this sync: its description and the progress of its rows. */
+interface Known extends Description, Progress {
+  /** The columns in lower case that others have added to the table. */
+  readonly others: ReadonlySet<string>
+  /** Whether this sync has committed a complete read. */
+  readonly isReadWhole: boolean
+}
 
-  /** Returns what is known of the table afterwards. */
-  async function bring(load: Load): Promise<Known> {
-    const present = knownOf(load.stream)
-    const table = { ...present.table, columns: load.columns }
-    await change(present, table)
-    const { added, isReplaced, ...progress } = await bringRows(connection, table, load, present)
-    const columns = [...new Set(load.files.flatMap((file) => file.columns))]
-    const found = added === undefined ? [] : await newMembers(connection, present, columns, added)
-    if (load.completeGeneration !== undefined)
-      await run(connection, [removeOlder(table, load.completeGeneration)])
-    if (load.state !== undefined) await run(connection, [forget(load.stream)])
-    if (typeof load.state === 'string')
-      await connection.run('INSERT INTO _protime.states VALUES ($stream, $state)', {
-        stream: load.stream,
-        state: load.state,
-      })
-    await run(connection, [committed(table, load.complete)])
-    const isSame = found.length === 0 && table.columns.length === present.table.columns.length
-    const now = { ...present, ...progress, table, members: [...present.members, ...found] }
-    if (!isSame || isReplaced) await show(now)
-    return now
-  }
+/** Creates the table and the view of a stream, or adapts those of earlier syncs. */
+async function prepareStream(
+  connection: DuckDBConnection,
+  spec: StreamSpec,
+  stored: StoredTables,
+  keepsDeleted: boolean,
+  log: Log,
+): Promise<Known> {
+  const { name, key: keys, schema } = spec
+  const { present, members, digests } = stored
+  const before = stored.columns.get(name) ?? []
+  const others = othersAmong(before, present.columnsOf(name))
+  const table = { name, keys, columns: withNew(before, columnsOf(schema), others), keepsDeleted }
+  assertNameIsFree(name, before, present)
+  const lost = lostColumns(name, before, present)
+  if (lost.length > 0) log.warn(warningOfLost(name, lost, present))
+  const { statements, hasNext } = prepareTable(table, before, lost, stored)
+  await run(connection, statements)
+  const description = { spec, table, members: members.get(name) ?? [] }
+  await show(connection, description, digests.get(name))
+  const highest = await numberOf(connection, `coalesce(max(source.${GENERATION}), -1)`, name)
+  return { ...description, highest, hasNext, others, isReadWhole: false }
+}
 
-  async function dropEmptyVariants(stream: string): Promise<void> {
-    const present = knownOf(stream)
-    const { columns } = present.table
-    // Rows that wait may have values in them; and DuckDB drops no column of a table that has an index.
-    const [[others] = []] = await texts(connection, madeByOthers(present.table))
-    if (present.hasNext || others !== '0') return
-    const variants = columns.filter(({ variantOf }) => variantOf !== undefined)
-    const empty = new Set<Column>()
-    for (const column of variants) {
-      const count = `count(source.${quoted(column.name)})`
-      if ((await numberOf(count, stream)) === 0) empty.add(column)
-    }
-    if (empty.size === 0) return
-    const table = { ...present.table, columns: columns.filter((column) => !empty.has(column)) }
-    await change(present, table)
-    await show({ ...present, table })
-  }
+/**
+ * Whether a load has the last rows of a read that replaces the table. DuckDB cannot rename a table in a transaction that
+ * has deleted from it, so these rows are committed before, without a state. If the process ends in between, the stream is
+ * read from the beginning: a row of these that is deleted until then would otherwise stay, because nobody would know of it.
+ */
+function hasLastRows(load: Load, { hasNext }: Known): boolean {
+  return hasNext && isOver(load) && load.files.length > 0 && load.risesFrom === undefined
+}
 
-  async function change({ table, hasNext }: Known, now: Table): Promise<void> {
-    for (const { name } of hasNext ? [now, nextOf(now)] : [now])
-      await run(connection, alterTable(name, table.columns, now.columns))
-    await run(connection, writeDown(now, table.columns))
+/** Writes the rows and the state of a load. Returns what is known of the stream afterwards. */
+async function commitLoad(
+  connection: DuckDBConnection,
+  present: Known,
+  load: Load,
+): Promise<Known> {
+  const { stream, files, state, completeGeneration } = load
+  const table = { ...present.table, columns: load.columns }
+  await alter(connection, present, table)
+  const { added, isReplaced, ...progress } = await bringRows(connection, table, load, present)
+  const columns = [...new Set(files.flatMap((file) => file.columns))]
+  const found = added === undefined ? [] : await newMembers(connection, present, columns, added)
+  if (completeGeneration !== undefined)
+    await run(connection, [removeOlder(table, completeGeneration)])
+  if (state !== undefined) await run(connection, [forget(stream)])
+  if (typeof state === 'string')
+    await connection.run('INSERT INTO _protime.states VALUES ($stream, $state)', { stream, state })
+  await run(connection, [committed(table, load.complete)])
+  const now: Known = {
+    ...present,
+    ...progress,
+    table,
+    members: [...present.members, ...found],
+    isReadWhole: present.isReadWhole || completeGeneration !== undefined,
   }
+  const isSame = found.length === 0 && table.columns.length === present.table.columns.length
+  if (!isSame || isReplaced) await show(connection, now)
+  return now
+}
 
-  /** Creates the view and the comments, unless they exist. */
-  async function show(description: Description, present?: string): Promise<void> {
-    const statements = describe(description)
-    const digest = createHash('sha256').update(statements.join('\n')).digest('hex')
-    if (digest === present) return
-    const stream = literal(description.spec.name)
-    // There are hundreds of statements, which take half as long in one call.
-    await connection.run(statements.join(';\n'))
-    await run(connection, [
-      `DELETE FROM _protime.described WHERE stream = ${stream}`,
-      `INSERT INTO _protime.described VALUES (${stream}, ${literal(digest)})`,
-    ])
+/** Drops the variants of a table that have no values. */
+async function dropEmptyVariants(connection: DuckDBConnection, present: Known): Promise<void> {
+  const { columns, name } = present.table
+  // Rows that wait may have values in them; and DuckDB drops no column of a table that has an index.
+  const [[others] = []] = await texts(connection, madeByOthers(present.table))
+  if (present.hasNext || others !== '0') return
+  const empty = new Set<Column>()
+  for (const column of columns.filter(({ variantOf }) => variantOf !== undefined)) {
+    const count = `count(source.${quoted(column.name)})`
+    if ((await numberOf(connection, count, name)) === 0) empty.add(column)
   }
+  if (empty.size === 0) return
+  const table = { ...present.table, columns: columns.filter((column) => !empty.has(column)) }
+  await alter(connection, present, table)
+  await show(connection, { ...present, table })
+}
+
+/** Gives the tables of a stream the columns that they have from now on. */
+async function alter(
+  connection: DuckDBConnection,
+  { table, hasNext }: Known,
+  now: Table,
+): Promise<void> {
+  for (const { name } of hasNext ? [now, nextOf(now)] : [now])
+    await run(connection, alterTable(name, table.columns, now.columns))
+  await run(connection, writeDown(now, table.columns))
+}
+
+/** The value of an expression over the rows of a table. */
+async function numberOf(
+  connection: DuckDBConnection,
+  value: string,
+  table: string,
+): Promise<number> {
+  const [[number] = []] = await texts(
+    connection,
+    `SELECT ${value} FROM main.${quoted(table)} AS source`,
+  )
+  return Number(number)
 }
 
 /** The rows of a load without its state and the end of its read. */
 function withoutEnd({ stream, files, columns, generation }: Load): Load {
   const end = { state: null, completeGeneration: undefined, complete: undefined }
   return { stream, files, columns, generation, risesFrom: undefined, ...end }
-}
-
-/** A stream of this sync: its description and the progress of its rows. */
-interface Known extends Description, Progress {}
-
-/** Selects the tables with a column for deleted rows, from syncs that kept those. */
-const MARKED = `SELECT table_name FROM information_schema.columns
-  WHERE table_schema = 'main' AND column_name = ${literal(DELETED_AT)}`
-
-/** The names of columns that exist but were not created by a sync. */
-function othersAmong(
-  before: readonly Column[],
-  present: ReadonlySet<string> = new Set(),
-): ReadonlySet<string> {
-  const ours = takenNames(before)
-  return new Set([...present].filter((name) => !ours.has(name)))
-}
-
-/** Appends the columns that only the new schema has; existing columns keep their position and type. */
-function withNew(
-  before: readonly Column[],
-  now: readonly Column[],
-  others: ReadonlySet<string> | undefined,
-): Column[] {
-  const known = new Set(before.map(({ property }) => property))
-  const taken = takenNames(before, others)
-  const added = now
-    .filter(({ property }) => !known.has(property))
-    .map((column) => ({ ...column, name: freeName(column.name, taken) }))
-  return [...before, ...added]
-}
-
-/** The statements that adapt a table of an earlier sync to this one. */
-function adapt(table: Table, before: readonly Column[], isMarked: boolean): string[] {
-  const name = `main.${quoted(table.name)}`
-  const statements = alterTable(table.name, before, table.columns)
-  if (table.keepsDeleted === isMarked) return statements
-  if (table.keepsDeleted)
-    return [...statements, `ALTER TABLE ${name} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`]
-  return [...statements, `DELETE FROM ${name} AS old WHERE old.${DELETED_AT} IS NOT NULL`]
 }
