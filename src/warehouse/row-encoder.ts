@@ -79,12 +79,9 @@ class RowText {
   /** Adds a JSON text with escapes; the positions include its quotes. */
   escaped(start: number, end: number): void {
     const text = JSON.parse(this.#from.toString('utf8', start, end)) as string
+    if (!hasControls(text)) return this.#text(text)
     this.#imitatesRows ||= text.includes(SEPARATOR_TEXT) || text.includes(QUOTE_TEXT)
-    this.#text(
-      hasControls(text)
-        ? `${QUOTE_TEXT}${text.replaceAll(QUOTE_TEXT, QUOTE_TEXT + QUOTE_TEXT)}${QUOTE_TEXT}`
-        : text,
-    )
+    this.#text(`${QUOTE_TEXT}${text.replaceAll(QUOTE_TEXT, QUOTE_TEXT + QUOTE_TEXT)}${QUOTE_TEXT}`)
   }
 
   /** Adds a JSON value as it is, apart from halves of surrogate pairs. */
