@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Column } from './column.ts'
 import { run, texts } from './duckdb.ts'
+import type { RowFile } from './row-encoder.ts'
 import {
   type AddedRows,
   addedAbove,
@@ -18,7 +19,6 @@ import {
   replaceByNext,
   type Table,
 } from './sql.ts'
-import type { RowFile } from './stream-rows.ts'
 
 /** The part of a commit that belongs to one stream. */
 export interface Load {

@@ -79,7 +79,11 @@ class RowText {
   /** Adds a JSON text with escapes; the positions include its quotes. */
   escaped(start: number, end: number): void {
     const text = JSON.parse(this.#from.toString('utf8', start, end)) as string
-    if (!hasControls(text)) return this.#text(text)
+    if (hasControls(text)) this.#quoted(text)
+    else this.#text(text)
+  }
+
+  #quoted(text: string): void {
     this.#imitatesRows ||= text.includes(SEPARATOR_TEXT) || text.includes(QUOTE_TEXT)
     this.#text(`${QUOTE_TEXT}${text.replaceAll(QUOTE_TEXT, QUOTE_TEXT + QUOTE_TEXT)}${QUOTE_TEXT}`)
   }
@@ -149,6 +153,18 @@ const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
 const LOWER_N = 0x6e
 const NEWLINE = 0x0a
+
+/** A file of rows that have the same columns, and are of the same generation. */
+export interface RowFile {
+  readonly path: string
+  readonly generation: number
+  readonly columns: readonly Column[]
+  readonly count: number
+  /** The length of its longest row, in bytes. */
+  readonly longest: number
+  /** See `Encoded`. */
+  readonly imitatesRows: boolean
+}
 
 /** The rows of records, up to the first record that needs another column, or to the end. */
 export interface Encoded {

@@ -1,6 +1,5 @@
 import { type Column, DELETED_AT, GENERATION, HELPER } from './column.ts'
-import { GONE, NULL, PRESENT, QUOTING, SEPARATOR } from './row-encoder.ts'
-import type { RowFile } from './stream-rows.ts'
+import { GONE, NULL, PRESENT, QUOTING, type RowFile, SEPARATOR } from './row-encoder.ts'
 
 /** Quotes a name for SQL. */
 export function quoted(name: string): string {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Column } from './column.ts'
-import { createRowEncoder, type Encoded } from './row-encoder.ts'
+import { createRowEncoder, type Encoded, type RowFile } from './row-encoder.ts'
 
 /** Converts any error while writing rows or tables to a failure of the warehouse. */
 export function unwritable(error: unknown): ConnectorError {
@@ -34,18 +34,6 @@ function reason(error: unknown): string {
 function withoutValues(message: string): string {
   const isOfValue = /constraint|convert|conversion/i.test(message)
   return isOfValue ? message.replace(/(["']).*\1/s, '****') : message
-}
-
-/** A file of rows that have the same columns, and are of the same generation. */
-export interface RowFile {
-  readonly path: string
-  readonly generation: number
-  readonly columns: readonly Column[]
-  readonly count: number
-  /** The length of its longest row, in bytes. */
-  readonly longest: number
-  /** See `Encoded`. */
-  readonly imitatesRows: boolean
 }
 
 /** Rows of a stream that wait for the next commit, in their order. */
