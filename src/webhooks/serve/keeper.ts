@@ -143,10 +143,17 @@ export interface Keeper {
   readonly keeping: Keeping
 }
 
+/** What the rounds of a keeper share. */
+interface Memory extends KeeperTools {
+  readonly keeping: Keeping
+  /** The ids of webhooks whose deletion was answered and that are not in the store. */
+  readonly deleted: Set<string>
+}
+
 /** The data of a round; its own actions update it. */
-interface Round {
+interface Round extends Memory {
   readonly client: WebhookService
-  listed: Webhook[]
+  listed: readonly Webhook[]
   /** See `KeeperFacts`. */
   remaining: ReadonlySet<string>
   /** Collections for which this round has requested a webhook: once is enough. */
@@ -160,171 +167,194 @@ interface Round {
 }
 
 export function createKeeper(tools: KeeperTools): Keeper {
-  const { settings, store, log } = tools
-  const keeping = createKeeping(settings.collections, store.hooks)
-  /** The ids of webhooks whose deletion was answered and that are not in the store. */
-  const deleted = new Set<string>()
-  return { round, keeping }
-
-  async function round(): Promise<void> {
-    const client = tools.connect()
-    try {
-      const seen = await look(client)
-      const view: Round = {
-        ...{ client, ...seen, asked: new Set(), isInDoubt: false, failure: undefined },
+  const keeping = createKeeping(tools.settings.collections, tools.store.hooks)
+  const memory: Memory = { ...tools, keeping, deleted: new Set() }
+  return {
+    keeping,
+    async round() {
+      const client = tools.connect()
+      try {
+        await carryOutRound(await beginRound(client, memory))
+      } finally {
+        await client.close()
       }
-      // The predecessor is deleted by a second plan, as it would be after a crash.
-      while (await carryOut(view)) {}
-      if (view.isInDoubt) {
-        Object.assign(view, await look(client))
-        await carryOut(view)
-      }
-      keeping.found(store.hooks, view.listed, client.now())
-      if (view.failure !== undefined) throw view.failure
-    } finally {
-      await client.close()
-    }
+    },
   }
+}
 
-  /** The service's list, without webhooks whose deletion was answered, because that is final. */
-  async function look(client: WebhookService): Promise<Pick<Round, 'listed' | 'remaining'>> {
-    const records = await all(client.webhooks.list())
-    const answered = store.hooks.filter(({ deletedAt }) => deletedAt !== undefined)
-    const gone = new Set([...deleted, ...answered.map(({ id }) => id)])
-    const alive = records.filter((record) => !isDeleted(record))
-    return {
-      listed: alive.filter(({ id }) => !gone.has(id)),
-      remaining: new Set(alive.map(({ id }) => id).filter((id) => gone.has(id))),
-    }
+async function beginRound(client: WebhookService, memory: Memory): Promise<Round> {
+  const seen = await look(client, memory)
+  return { ...memory, client, ...seen, asked: new Set(), isInDoubt: false, failure: undefined }
+}
+
+async function carryOutRound(round: Round): Promise<void> {
+  // The predecessor is deleted by a second plan, as it would be after a crash.
+  while (await carryOutPlan(round)) {}
+  if (round.isInDoubt) {
+    await lookAgain(round)
+    await carryOutPlan(round)
   }
+  round.keeping.found(round.store.hooks, round.listed, round.client.now())
+  if (round.failure !== undefined) throw round.failure
+}
 
-  /** Returns whether something was created. */
-  async function carryOut(view: Round): Promise<boolean> {
-    const { listed, remaining, client } = view
-    const situation = { hooks: store.hooks, listed, remaining, now: client.now() }
-    const plan = planKeeping(situation, settings)
-    let isCreated = false
-    for (const action of plan) {
-      if (action.do === 'create') isCreated = (await create(action, view)) || isCreated
-      else await tidy(action, view)
-    }
-    return isCreated
+/** The service's list, without webhooks whose deletion was answered, because that is final. */
+async function look(
+  client: WebhookService,
+  { store, deleted }: Memory,
+): Promise<Pick<Round, 'listed' | 'remaining'>> {
+  const records = await all(client.webhooks.list())
+  const answered = store.hooks.filter(({ deletedAt }) => deletedAt !== undefined)
+  const gone = new Set([...deleted, ...answered.map(({ id }) => id)])
+  const alive = records.filter((record) => !isDeleted(record))
+  return {
+    listed: alive.filter(({ id }) => !gone.has(id)),
+    remaining: new Set(alive.map(({ id }) => id).filter((id) => gone.has(id))),
   }
+}
 
-  async function tidy(action: Exclude<KeeperAction, { do: 'create' }>, view: Round): Promise<void> {
-    const now = view.client.now()
-    if (action.do === 'warn') {
-      keeping.warn(`${action.collection}: ${action.text}`, now, log, action.about)
-    } else if (action.do === 'forget') {
-      await store.replace(store.hooks.filter((hook) => hook !== action.hook))
-    } else if (action.do === 'delete') {
-      await remove(action.id, view)
-      log.info(`${action.collection}: deleted a webhook, because ${action.why}.`)
-    } else {
-      await retire(action.hook, action.why, view)
-    }
+async function lookAgain(round: Round): Promise<void> {
+  Object.assign(round, await look(round.client, round))
+}
+
+/** Returns whether something was created. */
+async function carryOutPlan(round: Round): Promise<boolean> {
+  const { store, settings, listed, remaining, client } = round
+  const situation = { hooks: store.hooks, listed, remaining, now: client.now() }
+  let isCreated = false
+  for (const action of planKeeping(situation, settings)) {
+    if (action.do === 'create') isCreated = (await create(action, round)) || isCreated
+    else await tidy(action, round)
   }
+  return isCreated
+}
 
-  async function retire(hook: StoredHook, why: string, view: Round): Promise<void> {
-    const record = recordOf(hook, view.listed)
-    if (record !== undefined) await remove(record.id, view)
-    const at = view.client.now().toISOString()
-    const deletion = record === undefined ? {} : { id: record.id, deletedAt: at }
-    await change(hook, { ...hook, state: 'retiring', retiredAt: at, ...deletion })
-    log.info(`${hook.collection}: retired a webhook, because ${why}.`)
+async function tidy(action: Exclude<KeeperAction, Creation>, round: Round): Promise<void> {
+  const { store, keeping, client, log } = round
+  switch (action.do) {
+    case 'warn':
+      return keeping.warn(`${action.collection}: ${action.text}`, client.now(), log, action.about)
+    case 'forget':
+      return store.replace(store.hooks.filter((hook) => hook !== action.hook))
+    case 'delete':
+      await remove(action.id, round)
+      return log.info(`${action.collection}: deleted a webhook, because ${action.why}.`)
+    case 'retire':
+      return retire(action.hook, action.why, round)
   }
+}
 
-  async function create(action: Creation, view: Round): Promise<boolean> {
-    const { collection, why, tries, failures } = action
-    const { client, asked } = view
-    if (asked.has(collection)) return false
-    asked.add(collection)
-    const path = deliveryPath({ collection, nonce: randomBytes(16).toString('hex') })
-    const destinationUrl = `${settings.publicUrl}${path}`
-    const createdAt = client.now().toISOString()
-    const hook = { collection, destinationUrl, createdAt, ...(tries > 0 && { tries }) }
-    const creating: StoredHook = { ...hook, state: 'creating', ...(failures > 0 && { failures }) }
-    await store.replace([...store.hooks, creating])
-    const record = await made(action, creating, view).catch((error: unknown) =>
-      refused(error, creating, view),
-    )
-    if (record === undefined) return false
-    const { id, key, validUntil } = record
-    const until = validUntil === undefined ? {} : { validUntil: validUntil.toISOString() }
-    await change(creating, { ...hook, state: 'live', id, key, ...until })
-    view.listed.push(record)
-    keeping.accepted(collection)
-    log.info(`${collection}: created a webhook${why === undefined ? '' : `, because ${why}`}.`)
-    tools.onCreated(collection)
-    return true
+async function retire(hook: StoredHook, why: string, round: Round): Promise<void> {
+  const record = recordOf(hook, round.listed)
+  if (record !== undefined) await remove(record.id, round)
+  const at = round.client.now().toISOString()
+  const deletion = record === undefined ? {} : { id: record.id, deletedAt: at }
+  await change(hook, { ...hook, state: 'retiring', retiredAt: at, ...deletion }, round)
+  round.log.info(`${hook.collection}: retired a webhook, because ${why}.`)
+}
+
+/** Creates a webhook, and stores it before and after that. Returns whether it was created. */
+async function create(action: Creation, round: Round): Promise<boolean> {
+  const { collection, why, tries, failures } = action
+  const { settings, store, keeping, client, asked } = round
+  if (asked.has(collection)) return false
+  asked.add(collection)
+  const path = deliveryPath({ collection, nonce: randomBytes(16).toString('hex') })
+  const destinationUrl = `${settings.publicUrl}${path}`
+  const createdAt = client.now().toISOString()
+  const hook = { collection, destinationUrl, createdAt, ...(tries > 0 && { tries }) }
+  const creating: StoredHook = { ...hook, state: 'creating', ...(failures > 0 && { failures }) }
+  await store.replace([...store.hooks, creating])
+  let record: CreatedWebhook
+  try {
+    record = await requestWebhook(action, creating, round)
+  } catch (error) {
+    await notCreated(error, creating, round)
+    return false
   }
+  const { id, key, validUntil } = record
+  const until = validUntil === undefined ? {} : { validUntil: validUntil.toISOString() }
+  await change(creating, { ...hook, state: 'live', id, key, ...until }, round)
+  round.listed = [...round.listed, record]
+  keeping.accepted(collection)
+  round.log.info(`${collection}: created a webhook${why === undefined ? '' : `, because ${why}`}.`)
+  round.onCreated(collection)
+  return true
+}
 
-  /**
-   * Some services allow one webhook per collection: deleting one that no longer delivers makes room.
-   */
-  async function made(
-    { over }: Creation,
-    { collection: collectionName, destinationUrl }: StoredHook,
-    view: Round,
-  ): Promise<CreatedWebhook> {
-    const { webhooks } = view.client
-    try {
-      return await webhooks.create({ collectionName, destinationUrl })
-    } catch (error) {
-      const inTheWay = over.filter((hook) => recordOf(hook, view.listed) !== undefined)
-      if (!mayBeInTheWay(error) || inTheWay.length === 0) throw error
-      const why = 'it has ended, and the service accepts no second one beside it'
-      for (const hook of inTheWay) await retire(hook, why, view)
-      return webhooks.create({ collectionName, destinationUrl })
-    }
+/**
+ * Some services allow one webhook per collection: deleting one that no longer delivers makes room.
+ */
+async function requestWebhook(
+  { over }: Creation,
+  { collection: collectionName, destinationUrl }: StoredHook,
+  round: Round,
+): Promise<CreatedWebhook> {
+  const { webhooks } = round.client
+  try {
+    return await webhooks.create({ collectionName, destinationUrl })
+  } catch (error) {
+    const inTheWay = over.filter((hook) => recordOf(hook, round.listed) !== undefined)
+    if (!mayBeInTheWay(error) || inTheWay.length === 0) throw error
+    const why = 'it has ended, and the service accepts no second one beside it'
+    for (const hook of inTheWay) await retire(hook, why, round)
+    return webhooks.create({ collectionName, destinationUrl })
   }
+}
 
-  /**
-   * If the service has answered, continues without this collection. The store keeps the request, whatever the
-   * answer was: if the webhook was created all the same, a plan deletes it.
-   */
-  async function refused(error: unknown, creating: StoredHook, view: Round): Promise<undefined> {
-    if (!(error instanceof ClientError)) throw error
-    view.isInDoubt = true
-    const { collection } = creating
-    const isKeyless =
-      error.mayHaveHappened && error.status === undefined && error.failure !== 'transient'
-    if (isKeyless) await removeKeyless(creating, view)
-    else if (error.status === undefined) throw error
-    else if (statusIs(error.status, 'retryable')) {
-      view.failure ??= error
+/**
+ * If the service has answered, continues without this collection. The store keeps the request, whatever the
+ * answer was: if the webhook was created all the same, a plan deletes it.
+ */
+async function notCreated(error: unknown, creating: StoredHook, round: Round): Promise<void> {
+  if (!(error instanceof ClientError)) throw error
+  round.isInDoubt = true
+  switch (causeOf(error)) {
+    case 'unreachable':
+      throw error
+    case 'later':
+      round.failure ??= error
       return
-    }
-    const isForbidden = statusIs(error.status, 'permission')
-    const remedy = isForbidden
-      ? ` It needs the scopes ${tools.scopesOf(collection).join(' and ')}.`
-      : ''
-    const hasOne = store.hooks.some(
-      (hook) => hook.collection === collection && hook.state === 'live' && isUsed(hook, view),
-    )
-    const until = hasOne ? ' The old one is used until it expires.' : ''
-    const sentence = `${collection}: the webhook could not be created. ${error.message}${remedy}${until}`
-    keeping.refused(collection, sentence)
-    keeping.warn(sentence, view.client.now(), log)
+    case 'keyless':
+      // A webhook without its key is useless, and the next one is created after an hour at the earliest.
+      await lookAgain(round)
+      await retire(creating, 'nobody has its key', round)
+      return warnOfRefusal(error, creating.collection, round)
+    case 'refused':
+      return warnOfRefusal(error, creating.collection, round)
   }
+}
 
-  /**
-   * A webhook without its key is useless, and the next one is created after an hour at the earliest.
-   */
-  async function removeKeyless(creating: StoredHook, view: Round): Promise<void> {
-    Object.assign(view, await look(view.client))
-    await retire(creating, 'nobody has its key', view)
-  }
+/** Why there is no webhook that can be used. */
+function causeOf(error: ClientError): 'refused' | 'later' | 'keyless' | 'unreachable' {
+  const { status, mayHaveHappened, failure } = error
+  if (status !== undefined) return statusIs(status, 'retryable') ? 'later' : 'refused'
+  return mayHaveHappened && failure !== 'transient' ? 'keyless' : 'unreachable'
+}
 
-  async function remove(id: string, view: Round): Promise<void> {
-    await view.client.webhooks.remove(id)
-    deleted.add(id)
-    view.listed = view.listed.filter((record) => record.id !== id)
-  }
+function warnOfRefusal(error: ClientError, collection: string, round: Round): void {
+  const { store, keeping, client, log } = round
+  const isForbidden = statusIs(error.status, 'permission')
+  const scopes = isForbidden
+    ? ` It needs the scopes ${round.scopesOf(collection).join(' and ')}.`
+    : ''
+  const hasOne = store.hooks.some(
+    (hook) => hook.collection === collection && hook.state === 'live' && isUsed(hook, round),
+  )
+  const until = hasOne ? ' The old one is used until it expires.' : ''
+  const text = `${collection}: the webhook could not be created. ${error.message}${scopes}${until}`
+  keeping.refused(collection, text)
+  keeping.warn(text, client.now(), log)
+}
 
-  async function change(hook: StoredHook, changed: StoredHook): Promise<void> {
-    await store.replace(store.hooks.map((one) => (one === hook ? changed : one)))
-  }
+async function remove(id: string, round: Round): Promise<void> {
+  await round.client.webhooks.remove(id)
+  round.deleted.add(id)
+  round.listed = round.listed.filter((record) => record.id !== id)
+}
+
+async function change(hook: StoredHook, changed: StoredHook, { store }: Round): Promise<void> {
+  await store.replace(store.hooks.map((one) => (one === hook ? changed : one)))
 }
 
 /** The statuses with which a service may say that there is such a webhook already. */
