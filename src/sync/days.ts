@@ -19,6 +19,16 @@ export function addDays(day: Day, days: number): Day {
   return dayOf(new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000))
 }
 
+/** Whether both are dates and `a` is later than `b`. */
+export function isLater(a: Day | null, b: Day | null): boolean {
+  return a !== null && b !== null && a > b
+}
+
+/** The second date if both are dates and it is the earlier one; otherwise the first. */
+export function earlier(a: Day | null, b: Day | null): Day | null {
+  return isLater(a, b) ? b : a
+}
+
 /** The date by which the service filters a record. */
 export function dayIn(record: Uint8Array, field: 'date' | 'from'): string {
   const text =

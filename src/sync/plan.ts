@@ -1,37 +1,21 @@
-import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import type { Endpoints } from '../http/endpoints.ts'
 import type { StreamStart } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
-import { type Day, earliestDeltaStart } from './days.ts'
+import { earlier, isLater } from './days.ts'
 import type { StreamLog } from './notices.ts'
 import type { Position } from './position.ts'
-import { referencePairs } from './slices.ts'
 import { charactersOf, type IdBudget } from './stored-keys.ts'
 import { addedFields, readState, type StoredState, writeFields } from './stored-state.ts'
 import { createStreamState, type StartOver, type StreamState, streamStart } from './stream-state.ts'
-import type { StreamTask } from './stream-task.ts'
-
-/** What a decision depends on. */
-export interface DecisionSettings {
-  readonly config: Config
-  readonly endpoints: Endpoints
-  /** The service's time. */
-  readonly now: Date
-}
-
-/** What the records of a stream depend on, and their first day. */
-interface Identity {
-  readonly service: string
-  readonly environment: string
-  /** See `StoredState.settings`. */
-  readonly settings: string
-  readonly fields: string
-  /** The first day; null for streams without dates. */
-  readonly start: Day | null
-}
+import {
+  type DecisionSettings,
+  type Identity,
+  identityOf,
+  isOfOtherTenant,
+  type StreamTask,
+} from './stream-task.ts'
 
 /** Why a stream begins without its stored state, and what follows from that. */
 interface Beginning {
@@ -79,7 +63,7 @@ export function decide(task: StreamTask, settings: DecisionSettings): Decision {
   if ('unreadable' in stored) return begin(notUsable(stored.unreadable))
   if (stored.mode !== task.mode) return begin(MODE_CHANGED, stored.cursor)
   const isBegun = isBegunRefresh(stored, task)
-  if (isOfOtherTenant(stored, identity, settings.config))
+  if (isOfOtherTenant(stored, identity, settings))
     return isBegun ? refusal(stored, OTHER_TENANT) : begin(OF_OTHER_TENANT, stored.cursor)
   const startOver = reasonToStartOver(stored, task, identity, settings.now)
   if (startOver === undefined) return { do: 'restore', stored, identity }
@@ -166,16 +150,6 @@ const ASKED_FOR: StartOver = {
   isExpected: true,
 }
 
-/**
- * Whether the state belongs to another tenant. A tenant with a new address is the same one; the same name in another
- * environment is another one.
- */
-function isOfOtherTenant(stored: StoredState, identity: Identity, { tenant }: Config): boolean {
-  if (stored.service === identity.service)
-    return stored.environment !== null && stored.environment !== identity.environment
-  return stored.environment !== identity.environment || !stored.service.startsWith(ofTenant(tenant))
-}
-
 /** Why a stream starts over although its state is its own; undefined if it continues. */
 function reasonToStartOver(
   stored: StoredState,
@@ -255,49 +229,6 @@ function deltaTime(position: Position): Date | null {
   }
 }
 
-/** Identifies the service that the warehouse is a copy of. */
-function serviceOf({ tenant }: Config, { origin, mount, prefix }: Endpoints): string {
-  return `${ofTenant(tenant)}${origin}${mount}${prefix}`
-}
-
-function ofTenant(tenant: string): string {
-  return `${tenant} at `
-}
-
-function identityOf(
-  { stream, redaction, fields, byLists }: StreamTask,
-  settings: DecisionSettings,
-): Identity {
-  const { config, endpoints } = settings
-  // Sorted, so that the order in the configuration does not matter.
-  const references = referencePairs(stream, config)
-    .map(([collection, name]) => JSON.stringify([collection, name]))
-    .sort()
-  const structures = stream.nested === 'activity_structures' ? config.activityStructures : []
-  // Without redaction, the digest is the same as in states from before there was any.
-  const redacted = redaction.fingerprint === '' ? [] : [redaction.fingerprint]
-  return {
-    service: serviceOf(config, endpoints),
-    environment: config.environment,
-    settings: createHash('sha256')
-      .update(JSON.stringify([references, structures, ...redacted]))
-      .digest('hex')
-      .slice(0, 16),
-    fields: writeFields(fields),
-    start: earlier(firstDay(stream, settings), byLists?.from ?? null),
-  }
-}
-
-/** The configured start date, or the earliest one that the service allows; null for streams without dates. */
-function firstDay(stream: Stream, { config, now }: DecisionSettings): Day | null {
-  return stream.dateField ? (config.startDate ?? earliestDeltaStart(now)) : null
-}
-
-/** Whether both are dates and `a` is later than `b`. */
-function isLater(a: Day | null, b: Day | null): boolean {
-  return a !== null && b !== null && a > b
-}
-
 /** What the plan of a stream depends on. */
 export interface PlanSettings {
   readonly config: Config
@@ -366,14 +297,10 @@ function restored(
 }
 
 function settingsOf(
-  { stream, mode, refresh, byLists }: StreamTask,
+  { stream, mode, refresh, byLists, fields }: StreamTask,
   { now, log, ids }: PlanSettings,
 ) {
-  return { stream, mode, refresh, byLists, now, log, ids }
-}
-
-function earlier(a: Day | null, b: Day | null): Day | null {
-  return isLater(a, b) ? b : a
+  return { stream, mode, refresh, byLists, fields: writeFields(fields), now, log, ids }
 }
 
 /** The number of characters in the state for the sets of ids from which the stream continues. */

@@ -1,6 +1,11 @@
+import { createHash } from 'node:crypto'
+import type { Config } from '../config/config.ts'
+import type { Endpoints } from '../http/endpoints.ts'
 import type { Redaction } from '../privacy/redaction.ts'
 import type { StreamOutput, StreamRequest } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
+import { type Day, earlier, earliestDeltaStart } from './days.ts'
+import { referencePairs } from './slices.ts'
 
 /** A stream to read, with its stored state and its output. */
 export interface StreamTask
@@ -15,6 +20,79 @@ export interface StreamTask
   readonly output: StreamOutput
   /** Counts its requests, including repeated ones. */
   readonly requests: { count: number }
+}
+
+/** What a decision depends on. */
+export interface DecisionSettings {
+  readonly config: Config
+  readonly endpoints: Endpoints
+  /** The service's time. */
+  readonly now: Date
+}
+
+/** What the records of a stream depend on, and their first day. */
+export interface Identity {
+  readonly service: string
+  readonly environment: string
+  /** See `StoredState.settings`. */
+  readonly settings: string
+  /** The first day; null for streams without dates. */
+  readonly start: Day | null
+}
+
+/** See `Identity`. */
+export function identityOf(
+  { stream, redaction, byLists }: StreamTask,
+  settings: DecisionSettings,
+): Identity {
+  const { config, endpoints } = settings
+  // Sorted, so that the order in the configuration does not matter.
+  const references = referencePairs(stream, config)
+    .map(([collection, name]) => JSON.stringify([collection, name]))
+    .sort()
+  const structures = stream.nested === 'activity_structures' ? config.activityStructures : []
+  // Without redaction, the digest is the same as in states from before there was any.
+  const redacted = redaction.fingerprint === '' ? [] : [redaction.fingerprint]
+  return {
+    service: serviceOf(config, endpoints),
+    environment: config.environment,
+    settings: createHash('sha256')
+      .update(JSON.stringify([references, structures, ...redacted]))
+      .digest('hex')
+      .slice(0, 16),
+    start: earlier(firstDay(stream, settings), byLists?.from ?? null),
+  }
+}
+
+/** The configured start date, or the earliest one that the service allows; null for streams without dates. */
+function firstDay(stream: Stream, { config, now }: DecisionSettings): Day | null {
+  return stream.dateField ? (config.startDate ?? earliestDeltaStart(now)) : null
+}
+
+/** Identifies the service that the warehouse is a copy of. */
+function serviceOf({ tenant }: Config, { origin, mount, prefix }: Endpoints): string {
+  return `${ofTenant(tenant)}${origin}${mount}${prefix}`
+}
+
+function ofTenant(tenant: string): string {
+  return `${tenant} at `
+}
+
+/**
+ * Whether the state belongs to another tenant. A tenant with a new address is the same one; the same name in another
+ * environment is another one.
+ */
+export function isOfOtherTenant(
+  stored: Pick<Identity, 'service'> & { readonly environment: string | null },
+  identity: Identity,
+  { config }: DecisionSettings,
+): boolean {
+  if (stored.service === identity.service)
+    return stored.environment !== null && stored.environment !== identity.environment
+  return (
+    stored.environment !== identity.environment ||
+    !stored.service.startsWith(ofTenant(config.tenant))
+  )
 }
 
 /** Whether reading it starts or follows a delta. */
