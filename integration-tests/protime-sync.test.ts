@@ -19,14 +19,15 @@ const ONE = { streams: ['jobs'] }
 /** Streams of each kind; all of them cost most of a second each time. */
 const FEW = { streams: ['people', 'jobs', 'sectors', 'calculated_totals'] }
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
-/** Makes a process that finds no DuckDB. */
-const HOOK = `export async function resolve(name, context, next) {
-  if (!name.startsWith('@duckdb/')) return next(name, context)
-  throw Object.assign(new Error('Cannot find package'), { code: 'ERR_MODULE_NOT_FOUND' })
-}`
-const WITHOUT_DUCKDB = module(
-  `import { register } from 'node:module'; register(${JSON.stringify(module(HOOK))})`,
-)
+/** Makes a process in which loading DuckDB fails. */
+function withoutDuckDb(message: string, code: string): string {
+  const error = `Object.assign(new Error('${message}'), { code: '${code}' })`
+  const hook = `export async function resolve(name, context, next) {
+    if (!name.startsWith('@duckdb/')) return next(name, context)
+    throw ${error}
+  }`
+  return module(`import { register } from 'node:module'; register(${JSON.stringify(module(hook))})`)
+}
 
 function module(text: string): string {
   return `data:text/javascript,${encodeURIComponent(text)}`
@@ -332,12 +333,32 @@ describe('protime sync', () => {
     expect(await ended).toMatchObject({ stdout: expect.stringContaining('commits') })
   })
 
-  it('says how to get DuckDB if it is missing, and ends with 2', async () => {
-    const words = ['--import', WITHOUT_DUCKDB]
-    const { ended } = start(argv(ONE, []), { node: words })
+  it.each([
+    ['how to get DuckDB if it is missing', 'ERR_MODULE_NOT_FOUND', 'npm install @duckdb/node-api'],
+    [
+      'why DuckDB cannot be loaded although it is there',
+      'ERR_DLOPEN_FAILED',
+      'its library cannot be loaded on this machine: GLIBC_2.28 not found',
+    ],
+  ])('says %s, and ends with 2', async (_, code, told) => {
+    await expectRefused(['--import', withoutDuckDb('GLIBC_2.28 not found', code)], told)
+  })
+
+  it('says that it has no WebAssembly, and ends with 2', async () => {
+    await expectRefused(['--jitless'], 'WebAssembly cannot be used in this process')
+  })
+
+  async function expectRefused(node: readonly string[], told: string): Promise<void> {
+    const { ended } = start(argv(ONE, []), { node })
     const { exitCode, stdout } = await ended
     expect(exitCode).toBe(2)
-    const message = expect.stringContaining('npm install @duckdb/node-api')
+    const message = expect.stringContaining(told)
     expect(JSON.parse(stdout)).toMatchObject({ failures: [{ type: 'config', message }] })
+  }
+
+  it('has WebAssembly with little address space if Node reserves less of it', async () => {
+    const shell = ['sh', '-c', 'ulimit -v 16000000; exec "$0" "$@"']
+    const node = ['--disable-wasm-trap-handler']
+    expect(await start(argv(ONE, []), { shell, node }).ended).toMatchObject({ exitCode: 0 })
   })
 })

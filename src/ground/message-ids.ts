@@ -38,6 +38,7 @@ export const SYNC_FAILURES = {
     'host-not-public',
     'proxy-password',
     'duckdb-missing',
+    'no-webassembly',
     'warehouse-of-another-tenant',
     'redacted-otherwise',
     'refresh-begun-otherwise',

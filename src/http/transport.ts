@@ -3,6 +3,7 @@ import { isIP, type LookupFunction, Socket } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { ConnectorError } from '../ground/errors.ts'
 import { keepNextUnoptimised, optimiseAgain } from '../ground/v8.ts'
+import { assertWasm } from '../ground/webassembly.ts'
 import { withoutQuery } from './endpoints.ts'
 import { ProxyFailure, toNetworkError } from './network-error.ts'
 import {
@@ -54,6 +55,7 @@ function createConnections(
   silenceMs: number,
   { isPublicOnly, lookup, isPrivate = isPrivateAddress }: HostRules,
 ): Connections {
+  assertWasm()
   const publicLookup = isPublicOnly === true ? createPublicLookup(lookup) : undefined
   const privateHosts = new Set<string>()
   const connecting = createConnecting(

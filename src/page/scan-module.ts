@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { compileWasm, type WasmCode } from '../ground/webassembly.ts'
 
 /** A memory that can grow; after each growth it has another buffer. */
 interface WasmMemory {
@@ -54,27 +54,11 @@ export interface ScanModule {
   instantiate(host: ScanHost): ScanExports
 }
 
-// The parts of the WebAssembly interface that are used here; neither ES2023 nor Node's types declare them.
-declare const WebAssembly: {
-  Module: new (bytes: Uint8Array) => object
-  Instance: new (module: object, imports: object) => { readonly exports: unknown }
-}
+let code: WasmCode<ScanExports> | undefined
 
-let module: ScanModule | undefined
-
-/**
- * Compiles the scanner at the first call, synchronously: asynchronous compilation takes 0.1 s longer if other code
- * was compiled before.
- */
+/** Compiles the scanner at the first call. */
 export function loadScanModule(): ScanModule {
-  module ??= compile()
-  return module
-}
-
-function compile(): ScanModule {
-  const path = createRequire(import.meta.url).resolve('#scan.wasm')
-  const code = new WebAssembly.Module(readFileSync(path))
-  return {
-    instantiate: (host) => new WebAssembly.Instance(code, { rewrite: host }).exports as ScanExports,
-  }
+  code ??= compileWasm(createRequire(import.meta.url).resolve('#scan.wasm'))
+  const module = code
+  return { instantiate: (host) => module.instantiate({ rewrite: host }) }
 }

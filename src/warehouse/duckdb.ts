@@ -111,13 +111,23 @@ async function load(): Promise<DuckDb> {
   try {
     return await import('@duckdb/node-api')
   } catch (error) {
-    throw new ConnectorError(
-      'config',
-      'duckdb-missing',
-      `The warehouse is a DuckDB file, and DuckDB is not installed. ${howToInstall(packageFolder())}`,
-      { cause: error },
-    )
+    throw notLoaded(error)
   }
+}
+
+/** The error for a package of DuckDB that is missing, or whose library this machine cannot load. */
+function notLoaded(error: unknown): ConnectorError {
+  const { code, message } = error as NodeJS.ErrnoException
+  const what =
+    code === 'ERR_DLOPEN_FAILED'
+      ? `installed, but its library cannot be loaded on this machine: ${message.split('\n')[0]}. It needs a system as its package describes, and enough memory and address space (ulimit -v).`
+      : `not installed. ${howToInstall(packageFolder())}`
+  return new ConnectorError(
+    'config',
+    'duckdb-missing',
+    `The warehouse is a DuckDB file, and DuckDB is ${what}`,
+    { cause: error },
+  )
 }
 
 /** How to install DuckDB beside the package of the connector in this folder. */

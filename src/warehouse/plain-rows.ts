@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { compileWasm, type WasmCode } from '../ground/webassembly.ts'
 
 type Places = 'linesAt' | 'linesEnd' | 'rowsAt' | 'rowsEnd'
 
@@ -10,12 +10,6 @@ interface RowExports extends Record<Places | 'count' | 'longest', { readonly val
   encode(at: number, end: number): number
 }
 
-// The part of the WebAssembly interface used here: neither ES2023 nor node's types describe it.
-declare const WebAssembly: {
-  Module: new (bytes: Uint8Array) => object
-  Instance: new (module: object) => { readonly exports: unknown }
-}
-
 /** The numbers that `wasm/rows.ts` has for DuckDB's types. It has none for times, because hardly any stream has one. */
 const TYPES = new Map(
   ['JSON', 'VARCHAR', 'BIGINT', 'DOUBLE', 'BOOLEAN', 'DATE'].map((type, number) => [type, number]),
@@ -23,7 +17,7 @@ const TYPES = new Map(
 const OTHER = TYPES.size
 const NEWLINE = 0x0a
 
-let code: object | undefined
+let code: WasmCode<RowExports> | undefined
 
 /**
  * Encodes plain records to the same rows as `createRowEncoder`, but faster. A record is plain if it has no escapes, no
@@ -38,9 +32,8 @@ export class PlainRows {
   #to = 0
 
   constructor() {
-    const path = createRequire(import.meta.url).resolve('#rows.wasm')
-    code ??= new WebAssembly.Module(readFileSync(path))
-    this.#wasm = new WebAssembly.Instance(code).exports as RowExports
+    code ??= compileWasm(createRequire(import.meta.url).resolve('#rows.wasm'))
+    this.#wasm = code.instantiate()
     this.#memory = Buffer.from(this.#wasm.memory.buffer)
   }
 

@@ -242,26 +242,26 @@ async function read<Config>(
   const done = { records: 0, commits: 0 }
   const commits = createCommits(commitAll)
   let files = 0
-  for (const spec of specs) {
-    const { name, key } = spec
-    const rows = createStreamRows({
-      columns: columns.get(name) ?? [],
-      keys: key,
-      others: warehouse.othersIn(name),
-      nextPath: () => join(folder, `${++files}.rows`),
-      onAdded(column) {
-        if (column.variantOf === undefined)
-          log.info(`${name}: a new field of the service has become the column ${column.name}.`)
-      },
-    })
-    const keys = createRisingKeys(warehouse.highestGeneration(name))
-    const output = createWarehouseOutput({ stream: name, rows, keys, commits, log, now })
-    streams.set(name, { output, rows })
-    readings.push({ spec, mode: 'incremental', state: states.get(name), startOver, output })
-  }
   let failures: readonly Failure[] = []
   let stopped: unknown
   try {
+    for (const spec of specs) {
+      const { name, key } = spec
+      const rows = createStreamRows({
+        columns: columns.get(name) ?? [],
+        keys: key,
+        others: warehouse.othersIn(name),
+        nextPath: () => join(folder, `${++files}.rows`),
+        onAdded(column) {
+          if (column.variantOf === undefined)
+            log.info(`${name}: a new field of the service has become the column ${column.name}.`)
+        },
+      })
+      const keys = createRisingKeys(warehouse.highestGeneration(name))
+      const output = createWarehouseOutput({ stream: name, rows, keys, commits, log, now })
+      streams.set(name, { output, rows })
+      readings.push({ spec, mode: 'incremental', state: states.get(name), startOver, output })
+    }
     failures = await readStreams(source, config, readings, { ...tools, refused: [] })
   } catch (error) {
     if (tools.signal.aborted) stopped = error
