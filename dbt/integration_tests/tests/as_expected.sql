@@ -1,14 +1,31 @@
--- What differs from the rows that the seeds expect, and the values of the seeds that do not fit, which are two.
-{%- set compared = [
-    ['protime__person_history', 'expected_person_history', ['person_id', 'valid_from', 'valid_until', 'department_id', 'contract_id', 'fte_percent']],
-    ['protime__clocking_anomalies', 'expected_clocking_anomalies', ['person_id', 'date_day', 'anomaly', 'detail']],
-] %}
-{%- for model, seed, columns in compared %}
+-- What differs from the rows that are expected of the seeds, and the values of the seeds that do not fit, which are two.
+{%- set tables = {
+    'protime__person_history': [
+        ['person_id', 'valid_from', 'valid_until', 'department_id', 'contract_id', 'cast(round(100 * fte) as ' ~ dbt.type_int() ~ ')'],
+        '1|2026-01-01|2026-02-28|5|11|100',
+        '1|2026-03-01|2026-03-31|5|12|50',
+        '1|2026-04-01|2026-04-30||12|50',
+        '1|2026-05-01|9999-12-31||11|100',
+        '2|2026-01-01|2026-03-14|5|13|100',
+        '2|2026-03-15|2026-03-31|6|13|100',
+        '2|2026-04-01|2026-05-31|6|13|100',
+        '2|2026-06-01|2026-06-30|6|14|80',
+        '2|2026-07-01|2026-08-31|6|14|80',
+    ],
+    'protime__clocking_anomalies': [
+        ['person_id', 'date_day', 'anomaly', 'detail'],
+        '2|2026-11-10|missing_clocking|1',
+        '2|2026-11-10|edited|1',
+        '3|2026-11-10|due_but_neither_present_nor_absent|456',
+        '3|2026-11-11|present_without_clocking|456',
+        '3|2026-11-19|generated|1',
+    ],
+} %}
+{%- for model, table in tables.items() %}
 {%- set texts = [] %}
-{%- for column in columns %}{% do texts.append("coalesce(cast(" ~ column ~ " as " ~ dbt.type_string() ~ "), '')") %}{% endfor %}
-{%- set line = texts | join(" || ' ' || ") %}
-{%- set actual %}select '{{ model }}' as place, {{ line | replace('fte_percent', 'cast(round(100 * fte) as ' ~ dbt.type_int() ~ ')') }} as line from {{ ref(model) }}{% endset %}
-{%- set expected %}select '{{ model }}' as place, {{ line }} as line from {{ ref(seed) }}{% endset %}
+{%- for column in table[0] %}{% do texts.append("coalesce(cast(" ~ column ~ " as " ~ dbt.type_string() ~ "), '')") %}{% endfor %}
+{%- set actual %}select '{{ model }}' as place, {{ texts | join(" || '|' || ") }} as line from {{ ref(model) }}{% endset %}
+{%- set expected %}select * from ({% for line in table[1:] %}select '{{ model }}' as place, '{{ line }}' as line{{ ' union all ' if not loop.last }}{% endfor %}) expected{% endset %}
 ({{ actual }} except {{ expected }})
 union all
 ({{ expected }} except {{ actual }})
