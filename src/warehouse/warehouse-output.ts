@@ -176,6 +176,20 @@ export interface WarehouseOutput extends StreamOutput {
   fail(error: ConnectorError): void
 }
 
+/** What the next commit has to store beside the rows. */
+interface Uncommitted {
+  /** Whether there is anything to commit, rows included. */
+  isChanged: boolean
+  /** The number of new rows. */
+  added: number
+  completeGeneration: Load['completeGeneration']
+  complete: Load['complete']
+}
+
+function nothing(): Uncommitted {
+  return { isChanged: false, added: 0, completeGeneration: undefined, complete: undefined }
+}
+
 /**
  * Creates the output of a stream, which converts records to rows and collects states for the commits. Records become
  * rows at once, so the state always covers all of them.
@@ -185,11 +199,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   const counts = { records: 0, deletes: 0, isTracked: true }
   let source: StateSource | undefined
   let highestGeneration = -1
-  let completeGeneration: number | undefined
-  let completeAt: Date | undefined
-  let isChanged = false
-  /** New rows that wait for the next commit. */
-  let added = 0
+  let next = nothing()
   let failure: ConnectorError | undefined
   let onFirst = () => {}
   return {
@@ -206,22 +216,12 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
     waiting: () => {},
     records(batch, { generation }) {
-      count(batch)
+      countRecords(batch, counts)
       onFirst()
-      const addAll = () => {
-        const lines = batch.lines(LINE_PARTS)
-        const done = add(lines, generation, batch.count)
-        releaseBuffer(lines)
-        return done
-      }
-      const go = () => {
-        if (!keys.goOn(batch, generation)) return afterRising(addAll)
-        added += batch.count
-        return addAll()
-      }
-      const isFull = added > 0 && added + batch.count > COMMIT_ROWS
+      const isFull = next.added > 0 && next.added + batch.count > COMMIT_ROWS
       const ended = isFull ? commits.cut() : undefined
-      return ended === undefined ? go() : ended.then(go)
+      if (ended === undefined) return addBatch(batch, generation)
+      return ended.then(() => addBatch(batch, generation))
     },
     deletes(gone, { generation }) {
       counts.deletes += gone.length
@@ -229,23 +229,23 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       return afterRising(() => add(Buffer.from(lines.join('')), generation, gone.length))
     },
     checkpoint() {
-      isChanged = true
+      next.isChanged = true
       return wrote(0)
     },
     async state() {
-      isChanged = true
+      next.isChanged = true
       await commits.now()
       await wrote(0)
     },
     // Commits take rows and states by themselves, so there is nothing to flush.
     flush: async () => {},
     generationComplete(generation) {
-      isChanged = true
-      completeGeneration = generation
+      next.isChanged = true
+      next.completeGeneration = generation
     },
     complete() {
-      isChanged = true
-      completeAt = now()
+      next.isChanged = true
+      next.complete = now()
       return wrote(0)
     },
     incomplete: () => {},
@@ -255,6 +255,19 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
     onRecord(listener) {
       onFirst = listener
     },
+  }
+
+  function addBatch(batch: RecordBatch, generation: number): Promise<void> | undefined {
+    const isRising = keys.goOn(batch, generation)
+    if (isRising) next.added += batch.count
+    return isRising ? addLines() : afterRising(addLines)
+
+    function addLines(): Promise<void> | undefined {
+      const lines = batch.lines(LINE_PARTS)
+      const done = add(lines, generation, batch.count)
+      releaseBuffer(lines)
+      return done
+    }
   }
 
   /** Commits the rows with rising keys separately first, because only they are known to be new. */
@@ -269,15 +282,10 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
 
   function add(lines: Uint8Array, generation: number, count: number): Promise<void> | undefined {
     if (failure !== undefined) return Promise.reject(failure)
-    isChanged = true
+    next.isChanged = true
     highestGeneration = Math.max(highestGeneration, generation)
     const bytes = addRows(lines, generation)
-    return commits.wrote(bytes * weightOf(bytes, count))
-  }
-
-  function weightOf(bytes: number, count: number): number {
-    if (!keys.rise || bytes >= LONG_BYTES) return REPLACING
-    return bytes * COMMIT_ROWS > count * COMMIT_BYTES ? WIDE : 1
+    return commits.wrote(bytes * weightOf(bytes, count, keys.rise))
   }
 
   /** A file that could not be written may end within a row, so nothing more of the stream is committed. */
@@ -295,11 +303,11 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   }
 
   function take(): ReturnType<WarehouseOutput['take']> {
+    const { isChanged, completeGeneration, complete } = next
     if (!isChanged || failure !== undefined) return undefined
-    isChanged = false
-    added = 0
+    next = nothing()
     const state = source === undefined ? undefined : JSON.stringify(source())
-    const load = {
+    return {
       stream,
       ...rows.take(),
       columns: [...rows.columns],
@@ -307,17 +315,23 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       generation: highestGeneration,
       state,
       completeGeneration,
-      complete: completeAt,
+      complete,
     }
-    completeGeneration = undefined
-    completeAt = undefined
-    return load
   }
+}
 
-  function count({ count, ops }: RecordBatch): void {
-    for (let i = 0; i < count; i++) {
-      if (ops[i] === UPSERT) counts.records++
-      else if (ops[i] !== SKIP) counts.deletes++
-    }
+/** The factor for the size of these rows; `rise` says whether they are known to be new. */
+function weightOf(bytes: number, count: number, rise: boolean): number {
+  if (!rise || bytes >= LONG_BYTES) return REPLACING
+  return bytes * COMMIT_ROWS > count * COMMIT_BYTES ? WIDE : 1
+}
+
+function countRecords(
+  { count, ops }: RecordBatch,
+  counts: Record<'records' | 'deletes', number>,
+): void {
+  for (let i = 0; i < count; i++) {
+    if (ops[i] === UPSERT) counts.records++
+    else if (ops[i] !== SKIP) counts.deletes++
   }
 }
