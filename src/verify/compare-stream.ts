@@ -80,8 +80,11 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
         const end = reader.read(bytes, at)
         const isLiving = bytes[end] === NEWLINE
         at = end + (isLiving ? LINE_PARTS.suffix : LINE_PARTS.deleteSuffix).length - 1
-        const told = isLiving ? take() : undefined
-        if (told !== undefined) await told
+        if (!isLiving) continue
+        compared++
+        counts.records++
+        const unlike = compareRow(held, stream.version)
+        if (unlike !== undefined) await report(unlike, reader.row.key, reader.row.version)
       }
       releaseBuffer(lines)
     },
@@ -94,7 +97,7 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
       isWhole = true
     },
     async complete() {
-      for (const key of held.repeated) await report('too many', key)
+      for (const key of held.repeated) await report({ difference: 'too many' }, key)
       await reportNotFound()
     },
     incomplete: () => {},
@@ -104,54 +107,26 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
     },
   }
 
-  function take(): Promise<void> | undefined {
-    compared++
-    counts.records++
-    const { row, fields } = reader
-    const { version } = row
-    const index = table.find(row.key)
-    if (index < 0) return report('missing', row.key, version)
-    table.markFound(index)
-    if (table.isSame(index, row)) return undefined
-    const places = table.changedPlaces(index, row, fields.names.length)
-    const names = places.map((place) => fields.names[place] as string)
-    const others = names.filter((field) => field !== stream.version)
-    const isOld = others.length < names.length
-    return report(isOld ? 'old' : 'changed', row.key, version, others)
-  }
-
-  function report(
-    difference: Difference['difference'],
-    key: RowKey,
-    version?: string,
-    fields?: readonly string[],
-  ): Promise<void> | undefined {
+  function report(unlike: Unlike, key: RowKey, version?: string): Promise<void> | undefined {
     const what = {
       stream: name,
       key: printedKey(key, stream),
-      difference,
-      ...(fields === undefined ? {} : { fields }),
+      ...unlike,
       ...(version === undefined ? {} : { version }),
     }
-    return found(mayHaveChanged(difference, version) ? { ...what, pending: true } : what, key)
-  }
-
-  /**
-   * Whether a change since the last sync may be the reason. The time of a deletion, and of a change without a new
-   * version, is unknown.
-   */
-  function mayHaveChanged(difference: Difference['difference'], version?: string): boolean {
-    if (difference === 'too many' || version === undefined) return true
-    if (difference === 'changed') return false
-    return known === undefined || known.version === null || version > known.version
+    const isPending = mayHaveChanged(unlike, version, known)
+    return found(isPending ? { ...what, pending: true } : what, key)
   }
 
   async function reportNotFound(): Promise<void> {
-    const isListed = listed()
+    const isInDays = listedDays(source?.() ?? {}, stream)
+    const isInCollections = isWhole ? () => true : listedCollections(table)
     let left = 0
     for (let index = 0; index < table.count; index++) {
       if (table.isFound(index)) continue
-      if (isListed(index)) await report('too many', table.keyOf(index))
+      const key = table.keyOf(index)
+      if (isInDays(table.dayOf(index)) && isInCollections(key))
+        await report({ difference: 'too many' }, key)
       else left++
     }
     if (left > 0)
@@ -159,28 +134,57 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
         `${name}: ${left} rows were not compared, because the listing does not cover their days or their collection.`,
       )
   }
+}
 
-  /** Returns a function that says whether the listing would contain a row. */
-  function listed(): (index: number) => boolean {
-    const { start, listed_until: until } = (source?.() ?? {}) as ListedDays
-    const first = typeof start === 'string' ? dayNumber(start) : 0
-    const last = typeof until === 'string' ? dayNumber(until) : NO_DAY
-    const isDated = stream.dateField !== undefined
-    const collections = isWhole ? undefined : foundCollections()
-    return (index) => {
-      const day = table.dayOf(index)
-      if (isDated && day !== NO_DAY && (day < first || day > last)) return false
-      return collections === undefined || collections.has(collectionOf(table.keyOf(index)))
-    }
-  }
+/** How a record and its row differ. */
+type Unlike = Pick<Difference, 'difference' | 'fields'>
 
-  /** The service may list the external references of some collections only. */
-  function foundCollections(): Set<unknown> {
-    const collections = new Set<unknown>()
-    for (let index = 0; index < table.count; index++)
-      if (table.isFound(index)) collections.add(collectionOf(table.keyOf(index)))
-    return collections
-  }
+/** Compares the last record of the reader with its row, which is then found; undefined if they are equal. */
+function compareRow(
+  { table, reader: { row, fields } }: HeldRows,
+  versionField: string | undefined,
+): Unlike | undefined {
+  const index = table.find(row.key)
+  if (index < 0) return { difference: 'missing' }
+  table.markFound(index)
+  if (table.isSame(index, row)) return undefined
+  const places = table.changedPlaces(index, row, fields.names.length)
+  const names = places.map((place) => fields.names[place] as string)
+  const others = names.filter((field) => field !== versionField)
+  return { difference: others.length < names.length ? 'old' : 'changed', fields: others }
+}
+
+/**
+ * Whether a change since the last sync may be the reason. The time of a deletion, and of a change without a new
+ * version, is unknown.
+ */
+function mayHaveChanged(
+  { difference }: Unlike,
+  version: string | undefined,
+  known: HeldRows['known'],
+): boolean {
+  if (difference === 'too many' || version === undefined) return true
+  if (difference === 'changed') return false
+  return known === undefined || known.version === null || version > known.version
+}
+
+/** Returns a function that says whether a listing in this state covers a day. */
+function listedDays(state: ListedDays, { dateField }: VerifiedStream): (day: number) => boolean {
+  const { start, listed_until: until } = state
+  const first = typeof start === 'string' ? dayNumber(start) : 0
+  const last = typeof until === 'string' ? dayNumber(until) : NO_DAY
+  return (day) => dateField === undefined || day === NO_DAY || (day >= first && day <= last)
+}
+
+/**
+ * Returns a function that says whether a key is in a collection of which rows were found: the service may list the
+ * external references of some collections only.
+ */
+function listedCollections(table: HeldRows['table']): (key: RowKey) => boolean {
+  const collections = new Set<unknown>()
+  for (let index = 0; index < table.count; index++)
+    if (table.isFound(index)) collections.add(collectionOf(table.keyOf(index)))
+  return (key) => collections.has(collectionOf(key))
 }
 
 /** What the state of a listing says about its days. */
