@@ -119,7 +119,7 @@ type Failed = { readonly reply: Reply } | { readonly error: ConnectorError }
 
 /** Creates exchanges that share a rate limiter and the clock of the service. */
 export function createExchanges(settings: ExchangeSettings): Exchanges {
-  const { endpoints, transport, limiter, clock, mask, hidesWords, retryPolicy, counts } = settings
+  const { endpoints, transport, limiter, clock, retryPolicy, counts } = settings
   const { time = REAL_TIME } = retryPolicy
   let retryCause: RetryCause | undefined
   return {
@@ -169,7 +169,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
   async function prepareNext(outcome: Failed, failed: FailedAttempt): Promise<NextToken> {
     const { given, attempts, admission } = failed
     const { signal = settings.signal } = given
-    const result = resultOf(outcome)
+    const result = resultOf(outcome, clock.now())
     const isHeld = isRateLimit(result)
     if (!isHeld && 'reply' in outcome) limiter.onSuccess()
     if (isUncertain(outcome, given.call)) given.onUncertain?.()
@@ -180,7 +180,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
       return 'same token'
     }
     if (isHeld) hold(admission, step.do === 'wait' ? step.ms : (result.retryAfterMs ?? 0))
-    const error = await errorOf(outcome, given, attempts.isRepeat)
+    const error = await errorOf(outcome, given, attempts.isRepeat, settings)
     signal.throwIfAborted()
     if (step.do === 'fail')
       throw step.tooLongMs === undefined ? error : tooLongToWait(step.tooLongMs)
@@ -235,38 +235,6 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     }
   }
 
-  function resultOf(outcome: Failed): AttemptResult {
-    if ('error' in outcome) {
-      const { error } = outcome
-      return { failure: error.failure, isUnsent: error instanceof NotConnected }
-    }
-    const { status, header } = outcome.reply
-    const location = header('location')
-    const retryAfter = statusIs(status, 'retryable')
-      ? retryAfterMs(header('retry-after'), clock.now())
-      : undefined
-    return {
-      status,
-      ...(location !== undefined && { location }),
-      ...(retryAfter !== undefined && { retryAfterMs: retryAfter }),
-    }
-  }
-
-  async function errorOf<T>(
-    outcome: Failed,
-    { url, call, redactedValues }: Exchange<T>,
-    isRepeat: boolean,
-  ): Promise<ConnectorError> {
-    if ('error' in outcome) return outcome.error
-    return toHttpError(url, outcome.reply, mask, {
-      isRepeat,
-      loggedUrl: call.loggedUrl,
-      redactedValues,
-      hidesWords,
-      retryAfterMs: retryAfterMs(outcome.reply.header('retry-after'), clock.now()),
-    })
-  }
-
   /** Pauses all requests, but not for longer than one request may wait. */
   function hold(admission: Permit, ms: number): void {
     counts.refusals++
@@ -276,6 +244,41 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
   function after(ms: number): Date {
     return new Date(clock.now().getTime() + ms)
   }
+}
+
+/** What the decision about the next attempt depends on. */
+function resultOf(outcome: Failed, now: Date): AttemptResult {
+  if ('error' in outcome) {
+    const { error } = outcome
+    return { failure: error.failure, isUnsent: error instanceof NotConnected }
+  }
+  const { status, header } = outcome.reply
+  const location = header('location')
+  const retryAfter = statusIs(status, 'retryable')
+    ? retryAfterMs(header('retry-after'), now)
+    : undefined
+  return {
+    status,
+    ...(location !== undefined && { location }),
+    ...(retryAfter !== undefined && { retryAfterMs: retryAfter }),
+  }
+}
+
+/** The error of a failed attempt, if it is the last one. */
+async function errorOf<T>(
+  outcome: Failed,
+  { url, call, redactedValues }: Exchange<T>,
+  isRepeat: boolean,
+  { mask, hidesWords, clock }: ExchangeSettings,
+): Promise<ConnectorError> {
+  if ('error' in outcome) return outcome.error
+  return toHttpError(url, outcome.reply, mask, {
+    isRepeat,
+    loggedUrl: call.loggedUrl,
+    redactedValues,
+    hidesWords,
+    retryAfterMs: retryAfterMs(outcome.reply.header('retry-after'), clock.now()),
+  })
 }
 
 function authorised(call: Call, token: Token | undefined): Call {
