@@ -162,6 +162,20 @@ describe('the stream inventory', () => {
     expect(row?.['records']).toBe(records('clockings').length - marked.length)
   })
 
+  it('has no sums of a full refresh that continues an interrupted one', async () => {
+    tenant.emulator.options.pageSize = 1
+    const catalog = ['people', 'inventory'].map((name) => ({ name, sync_mode: 'full_refresh' }))
+    const { config } = tenant
+    const place = { program: 'source-protime', command: 'read', in: 'process' } as const
+    const cut = await run({ ...place, config, catalog, killAfter: 12 })
+    const { exitCode, records } = await read(catalog, cut.state)
+    expect(exitCode).toBe(0)
+    expect(records('people').length).toBeLessThan(tenant.emulator.all('people').length)
+    expect(records('inventory')).toEqual([
+      expect.objectContaining({ stream: 'people', records: null, keys: null, isComplete: false }),
+    ])
+  })
+
   it('is refused if no other stream is read', async () => {
     const { stderr, exitCode } = await sync('--streams', 'inventory')
     expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/and none of them is selected/)])
