@@ -8,6 +8,7 @@ import type { Stream } from '../streams/collections.ts'
 import { readStreamSchema, streams } from '../streams/streams.ts'
 import {
   createPseudonyms,
+  createUnknownFields,
   type FieldRule,
   isGuessable,
   leftOutReferences,
@@ -18,7 +19,7 @@ import {
   privacyClassOf,
   ruleFaults,
 } from './privacy-settings.ts'
-import { createUnknownFields, redactionOfStream } from './redaction.ts'
+import { redactionOfStream } from './redaction.ts'
 
 const LEAST = { tenant: 'Acme', personal_data: 'pseudonymised', field_rules: [] }
 const KEY = 'a-key-of-sixteen-characters'

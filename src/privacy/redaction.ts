@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { warningOf } from '../ground/message-ids.ts'
 import type { MemberRule, ObjectRules } from '../records/record-batch.ts'
 import { fieldsOf } from '../records/record-rules.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
@@ -8,10 +7,13 @@ import { streamSpec } from '../streams/streams.ts'
 import {
   createPseudonyms,
   type FieldAction,
+  type FieldPatterns,
   meaningOf,
   modeAction,
   namesSecret,
+  type OnUnknown,
   type PrivacySettings,
+  type Pseudonyms,
   patternsOf,
   privacyClassOf,
   SECRET_NAMES,
@@ -47,9 +49,6 @@ export interface Redaction {
 /** The collection of an external reference, and its name. */
 type ReferenceName = Readonly<Record<'collection' | 'name', string>>
 
-/** Called at least once for a field that the schema does not have, with its path. */
-export type OnUnknown = (field: string, isLeftOut: boolean) => void
-
 /** Everything that the redaction of a stream depends on. */
 export interface RedactionSettings extends PrivacySettings {
   readonly stream: string
@@ -64,175 +63,215 @@ export interface RedactionSettings extends PrivacySettings {
   readonly reference?: ReferenceName
 }
 
+/** What the rules of a stream are made with, and what is noted meanwhile. */
+interface Context extends Omit<RedactionSettings, 'pseudonyms'> {
+  readonly patterns: FieldPatterns
+  readonly pseudonyms: Pseudonyms
+  readonly leavesSecretsOut: boolean
+  /** See `Redaction`. */
+  readonly outcomes: Map<string, FieldOutcome>
+  /** The meanings of the fields that are hashed. */
+  readonly meanings: string[]
+}
+
 /** Creates the redaction of a stream from the schema of its records, which has the classes of the fields. */
 export function redactionOf(schema: JsonSchema, settings: RedactionSettings): Redaction {
-  const { mode, rules, stream, fixed, unknownFields, onUnknown, reference } = settings
-  const patterns = patternsOf(stream, rules)
-  const pseudonyms = createPseudonyms(settings.pseudonyms ?? { key: '', tenant: undefined })
-  const leavesSecretsOut = modeAction(mode, 'secret') !== 'keep'
-  const outcomes = new Map<string, FieldOutcome>()
-  const meanings: string[] = []
-  const root = described(schema, [], undefined)
-  const isUntouched = mode === 'complete' && unknownFields === 'keep' && patterns.texts.length === 0
+  const { mode, rules, stream, unknownFields } = settings
+  const context: Context = {
+    ...settings,
+    patterns: patternsOf(stream, rules),
+    pseudonyms: createPseudonyms(settings.pseudonyms ?? { key: '', tenant: undefined }),
+    leavesSecretsOut: modeAction(mode, 'secret') !== 'keep',
+    outcomes: new Map(),
+    meanings: [],
+  }
+  const root = describedRule(schema, [], undefined, context)
+  const keepsAll = mode === 'complete' && unknownFields === 'keep'
   return {
     rules: root.rule === 'keep' ? undefined : (root.rule as ObjectRules),
     schema: root.schema ?? {},
-    outcomes,
+    outcomes: context.outcomes,
     fields: unknownFields === 'keep' ? undefined : fieldsOf(root.schema ?? {}),
-    fingerprint: isUntouched ? '' : fingerprint(),
+    fingerprint: keepsAll && context.patterns.texts.length === 0 ? '' : fingerprintOf(context),
   }
+}
 
-  function fingerprint(): string {
-    const names = leavesSecretsOut ? SECRET_NAMES : []
-    const hashes = meanings.length > 0 || rules.some(({ rule }) => rule === 'hash')
-    const ofKey = hashes ? [pseudonyms.fingerprint] : []
-    const facts = [[...outcomes], meanings, patterns.texts, unknownFields, names, ofKey]
-    return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+function fingerprintOf(context: Context): string {
+  const { rules, unknownFields, patterns, pseudonyms, leavesSecretsOut, outcomes, meanings } =
+    context
+  const names = leavesSecretsOut ? SECRET_NAMES : []
+  const hashes = meanings.length > 0 || rules.some(({ rule }) => rule === 'hash')
+  const ofKey = hashes ? [pseudonyms.fingerprint] : []
+  const facts = [[...outcomes], meanings, patterns.texts, unknownFields, names, ofKey]
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+}
+
+/** What to do with the object around a field; undefined if the object is kept. */
+type Around = FieldAction | undefined
+
+/** The redaction of one field of an object. */
+function fieldRule(node: JsonSchema, path: Path, around: Around, context: Context): Redacted {
+  const { mode, fixed, patterns, outcomes } = context
+  const privacyClass = privacyClassOf(node)
+  const isFixed = path.length === 1 && fixed.includes(path[0] ?? '')
+  const byRule = isFixed ? undefined : patterns.actionOf(path)
+  const wanted = byRule ?? around ?? modeAction(mode, privacyClass)
+  const action = withoutSecretHash(wanted, privacyClass === 'secret')
+  if (action === 'keep') return describedRule(node, path, undefined, context)
+  const isDate = action === 'hash' && node['format'] === 'date'
+  outcomes.set(path.join('.'), isDate ? 'year' : action)
+  if (canHold(node) && patterns.reachesInto(path)) return describedRule(node, path, action, context)
+  const clean = withoutPrivacy(node)
+  if (isDate) return { rule: yearOf, schema: withSentence(clean, 'Cut to the year.') }
+  if (action === 'hash') return describedRule(node, path, action, context)
+  return action === 'drop' ? { rule: 'drop' } : { rule: toNull, schema: clean }
+}
+
+/** The redaction of a value that its schema describes. */
+function describedRule(node: JsonSchema, path: Path, around: Around, context: Context): Redacted {
+  const { properties, items, ...rest } = withoutPrivacy(node)
+  if (items !== undefined) {
+    const each = describedRule(items, path, around, context)
+    return { rule: each.rule, schema: { ...rest, items: each.schema ?? {} } }
   }
-
-  /** The redaction of one field. `around` is the action for the object that contains it, unless that is kept. */
-  function field(node: JsonSchema, path: Path, around: FieldAction | undefined): Redacted {
-    const privacyClass = privacyClassOf(node)
-    const isFixed = path.length === 1 && fixed.includes(path[0] ?? '')
-    const wanted = (isFixed ? undefined : patterns.actionOf(path)) ?? around
-    const action = withoutSecretHash(
-      wanted ?? modeAction(mode, privacyClass),
-      privacyClass === 'secret',
-    )
-    if (action === 'keep') return described(node, path, undefined)
-    const isDate = action === 'hash' && node['format'] === 'date'
-    outcomes.set(path.join('.'), isDate ? 'year' : action)
-    if (canHold(node) && patterns.reachesInto(path)) return described(node, path, action)
-    const clean = withoutPrivacy(node)
-    if (isDate) return { rule: yearOf, schema: withSentence(clean, 'Cut to the year.') }
-    if (action === 'hash') return described(node, path, action)
-    return action === 'drop' ? { rule: 'drop' } : { rule: toNull, schema: clean }
+  const isObject = [node['type'] ?? 'object'].flat().includes('object')
+  const meaning = meaningFor(node, path, context)
+  const said = around === 'hash' ? pseudonym(rest) : rest
+  if (properties === undefined) {
+    if (around === 'hash') context.meanings.push(meaning)
+    if (isObject) return { rule: openRule(path, around, meaning, context), schema: said }
   }
+  const fields = Object.entries(properties ?? {}).map(([name, member]) => {
+    return { name, ...fieldRule(member, [...path, name], around, context) }
+  })
+  const left = fields.flatMap(({ name, schema }) => (schema === undefined ? [] : [[name, schema]]))
+  // A string in place of an object is as unknown as an object in place of a string.
+  const ofValues = around ?? (isObject ? context.unknownFields : 'keep')
+  const values = valuesUnder(ofValues, meaning, context)
+  const rules = { ruleOf: memberRules(fields, path, around, context), values }
+  return {
+    rule: isWhole(fields, path, around, context) ? 'keep' : rules,
+    schema: properties ? { ...rest, properties: Object.fromEntries(left) } : said,
+  }
+}
 
-  function described(node: JsonSchema, path: Path, around: FieldAction | undefined): Redacted {
-    const { properties, items, ...rest } = withoutPrivacy(node)
-    if (items !== undefined) {
-      const each = described(items, path, around)
-      return { rule: each.rule, schema: { ...rest, items: each.schema ?? {} } }
-    }
-    const meaning = meaningFor(node, path)
-    const isObject = [node['type'] ?? 'object'].flat().includes('object')
-    if (around === 'hash' && properties === undefined) meanings.push(meaning)
-    if (isObject && properties === undefined) {
-      const isOfTexts =
-        around === undefined && unknownFields === 'drop' && patterns.actionOf(path) !== 'keep'
-      const rule = isOfTexts
-        ? mapOfTexts(path, meaning)
-        : undescribed(path, around ?? 'keep', meaning)
-      return { rule, schema: said(rest) }
-    }
-    const fields = Object.entries(properties ?? {}).map(
-      ([name, member]) => [name, field(member, [...path, name], around)] as const,
-    )
-    const known = new Map(fields.map(([name, { rule }]) => [name, rule]))
-    const spelled = new Map(fields.map(([name, { rule }]) => [spelling(name), { name, rule }]))
-    const isWhole =
-      !leavesSecretsOut &&
-      onUnknown === undefined &&
-      (around ?? unknownFields) === 'keep' &&
-      !patterns.reachesInto(path) &&
-      fields.every(([, { rule }]) => rule === 'keep')
-    // A string in place of an object is as unknown as an object in place of a string.
-    const ofValues = isObject ? unknownFields : 'keep'
-    const left = fields.flatMap(([name, member]) =>
-      member.schema === undefined ? [] : [[name, member.schema] as const],
-    )
-    return {
-      rule: isWhole ? 'keep' : { ruleOf, values: valuesUnder(around ?? ofValues, meaning) },
-      schema: properties ? { ...rest, properties: Object.fromEntries(left) } : said(rest),
-    }
+/** A field of an object, with its name. */
+type Field = Redacted & { readonly name: string }
 
-    function said(left: JsonSchema): JsonSchema {
-      return around === 'hash' ? pseudonym(left) : left
-    }
+/** Whether an object with these fields is passed on unchanged, whatever other members it has. */
+function isWhole(fields: readonly Field[], path: Path, around: Around, context: Context): boolean {
+  const { leavesSecretsOut, onUnknown, unknownFields, patterns } = context
+  return (
+    !leavesSecretsOut &&
+    onUnknown === undefined &&
+    (around ?? unknownFields) === 'keep' &&
+    !patterns.reachesInto(path) &&
+    fields.every(({ rule }) => rule === 'keep')
+  )
+}
 
-    function ruleOf(name: string): MemberRule {
-      const rule = known.get(name)
-      if (rule !== undefined) return rule
+/** The rules for the members of an object: those of its fields, and those of members that the schema does not name. */
+function memberRules(
+  fields: readonly Field[],
+  path: Path,
+  around: Around,
+  context: Context,
+): ObjectRules['ruleOf'] {
+  const { unknownFields, onUnknown, leavesSecretsOut, patterns } = context
+  const known = new Map(fields.map(({ name, rule }) => [name, rule]))
+  const spelled = new Map(fields.map((field) => [spelling(field.name), field]))
+  return (name) => {
+    const rule = known.get(name)
+    if (rule !== undefined) return rule
+    const inner = [...path, name]
+    const meaning = meaningFor({}, inner, context)
+    const alike = spelled.get(spelling(name))
+    const decided = patterns.actionOf(inner) ?? around
+    if (decided !== undefined) {
+      // A rule for the known field wins if it comes after the broader one that matches the name as it was sent.
+      if (alike !== undefined && patterns.isLater([...path, alike.name], inner)) return alike.rule
+      const action = withoutSecretHash(decided, namesSecret(name))
+      return undescribedRule(inner, action, meaning, context)
+    }
+    const isLeftOut = unknownFields === 'drop' || (leavesSecretsOut && namesSecret(name))
+    const unknown =
+      (unknownFields === 'drop' ? undefined : alike?.rule) ??
+      undescribedRule(inner, isLeftOut ? 'drop' : 'keep', meaning, context)
+    onUnknown?.(inner.join('.'), unknown === 'drop')
+    return unknown
+  }
+}
+
+/** The rule for an object whose schema names no fields. */
+function openRule(path: Path, around: Around, meaning: string, context: Context): MemberRule {
+  const { unknownFields, patterns } = context
+  if (around === undefined && unknownFields === 'drop' && patterns.actionOf(path) !== 'keep')
+    return mapOfTexts(path, meaning, context)
+  return undescribedRule(path, around ?? 'keep', meaning, context)
+}
+
+/** The rules for a map of arbitrary names to strings. An object among the values is unknown to all schemas. */
+function mapOfTexts(path: Path, meaning: string, context: Context): ObjectRules {
+  const { patterns, leavesSecretsOut, onUnknown } = context
+  return {
+    values: 'keep',
+    ruleOf(name) {
       const inner = [...path, name]
-      const alike = spelled.get(spelling(name))
-      const decided = patterns.actionOf(inner) ?? around
-      if (decided !== undefined) {
-        // A rule for the known field wins if it comes after the broader one that matches the name as it was sent.
-        if (alike !== undefined && patterns.isLater([...path, alike.name], inner)) return alike.rule
-        return undescribed(
-          inner,
-          withoutSecretHash(decided, namesSecret(name)),
-          meaningFor({}, inner),
-        )
-      }
-      const isLeftOut = unknownFields === 'drop' || (leavesSecretsOut && namesSecret(name))
-      const unknown =
-        (unknownFields === 'drop' ? undefined : alike?.rule) ??
-        undescribed(inner, isLeftOut ? 'drop' : 'keep', meaningFor({}, inner))
-      onUnknown?.(inner.join('.'), unknown === 'drop')
-      return unknown
-    }
-  }
-
-  /** The rules for a map of arbitrary names to strings. An object among the values is unknown to all schemas. */
-  function mapOfTexts(path: Path, meaning: string): ObjectRules {
-    return {
-      values: 'keep',
-      ruleOf(name) {
-        const inner = [...path, name]
-        const isSecret = namesSecret(name)
-        const decided =
-          patterns.actionOf(inner) ?? (leavesSecretsOut && isSecret ? 'drop' : undefined)
-        if (decided !== undefined)
-          return undescribed(inner, withoutSecretHash(decided, isSecret), `${meaning} ${name}`)
+      const isSecret = namesSecret(name)
+      const decided =
+        patterns.actionOf(inner) ?? (leavesSecretsOut && isSecret ? 'drop' : undefined)
+      if (decided === undefined)
         return { values: 'keep', ruleOf: (member) => nested([...inner, member], member) }
-      },
-    }
-
-    function nested(place: Path, name: string): MemberRule {
-      const decided = patterns.actionOf(place)
-      if (decided === undefined) onUnknown?.(place.join('.'), true)
-      return undescribed(
-        place,
-        withoutSecretHash(decided ?? 'drop', namesSecret(name)),
-        meaningFor({}, place),
-      )
-    }
+      const action = withoutSecretHash(decided, isSecret)
+      return undescribedRule(inner, action, `${meaning} ${name}`, context)
+    },
   }
 
-  /** The rule for a value whose members no schema names. Secrets in it are found by their names. */
-  function undescribed(path: Path, action: FieldAction, meaning: string): MemberRule {
-    if (!patterns.reachesInto(path)) {
-      if (action === 'drop') return 'drop'
-      if (action === 'null') return toNull
-      const isWhole = !leavesSecretsOut || patterns.actionOf(path) === 'keep'
-      if (action === 'keep') return isWhole ? 'keep' : WITHOUT_SECRETS
-    }
-    return {
-      values: valuesUnder(action, meaning),
-      ruleOf(name) {
-        const inner = [...path, name]
-        const isSecret = namesSecret(name)
-        const byName = leavesSecretsOut && isSecret ? 'drop' : action
-        const next = withoutSecretHash(patterns.actionOf(inner) ?? byName, isSecret)
-        return undescribed(inner, next, `${meaning} ${name}`)
-      },
-    }
+  function nested(place: Path, name: string): MemberRule {
+    const decided = patterns.actionOf(place)
+    if (decided === undefined) onUnknown?.(place.join('.'), true)
+    const action = withoutSecretHash(decided ?? 'drop', namesSecret(name))
+    return undescribedRule(place, action, meaningFor({}, place, context), context)
   }
+}
 
-  function valuesUnder(action: FieldAction, meaning: string): ObjectRules['values'] {
-    if (action === 'keep') return 'keep'
-    return action === 'hash' ? pseudonyms.of(meaning) : toNull
+/** The rule for a value whose members no schema names. Secrets in it are found by their names. */
+function undescribedRule(
+  path: Path,
+  action: FieldAction,
+  meaning: string,
+  context: Context,
+): MemberRule {
+  const { patterns, leavesSecretsOut } = context
+  if (!patterns.reachesInto(path)) {
+    if (action === 'drop') return 'drop'
+    if (action === 'null') return toNull
+    const keepsSecrets = !leavesSecretsOut || patterns.actionOf(path) === 'keep'
+    if (action === 'keep') return keepsSecrets ? 'keep' : WITHOUT_SECRETS
   }
+  return {
+    values: valuesUnder(action, meaning, context),
+    ruleOf(name) {
+      const inner = [...path, name]
+      const isSecret = namesSecret(name)
+      const byName = leavesSecretsOut && isSecret ? 'drop' : action
+      const next = withoutSecretHash(patterns.actionOf(inner) ?? byName, isSecret)
+      return undescribedRule(inner, next, `${meaning} ${name}`, context)
+    },
+  }
+}
 
-  /** The meaning of a field's values. A field without `x-meaning` shares its meaning with no other. */
-  function meaningFor(node: JsonSchema, path: Path): string {
-    const word = meaningOf(node) ?? `${stream}.${path.join('.')}`
-    return reference === undefined
-      ? word
-      : word.replace('{collection}', reference.collection).replace('{name}', () => reference.name)
-  }
+function valuesUnder(action: FieldAction, meaning: string, { pseudonyms }: Context): Values {
+  if (action === 'keep') return 'keep'
+  return action === 'hash' ? pseudonyms.of(meaning) : toNull
+}
+
+/** The meaning of a field's values. A field without `x-meaning` shares its meaning with no other. */
+function meaningFor(node: JsonSchema, path: Path, { stream, reference }: Context): string {
+  const word = meaningOf(node) ?? `${stream}.${path.join('.')}`
+  return reference === undefined
+    ? word
+    : word.replace('{collection}', reference.collection).replace('{name}', () => reference.name)
 }
 
 /** Whether a value can have members, by its schema, to which a more specific rule may apply. */
@@ -264,6 +303,7 @@ function toNull(): string {
 }
 
 type Path = readonly string[]
+type Values = ObjectRules['values']
 
 interface Redacted {
   readonly rule: MemberRule
@@ -353,43 +393,4 @@ export function keepsKey(stream: Stream, privacy: PrivacySettings): boolean {
   if (stream.key === undefined) return true
   const { outcomes } = redactionOfStream(stream, privacy)
   return stream.key.every((column) => ['keep', 'hash', undefined].includes(outcomes.get(column)))
-}
-
-/** Collects the fields of all streams of a sync that the schemas do not have. */
-export interface UnknownFields {
-  /** The callback for one stream. */
-  of(stream: string): OnUnknown
-  /** A one-line warning for the operator; undefined if there are no such fields. */
-  sentence(): string | undefined
-}
-
-/** The most fields that are named per list: a service that sends a new field in each record must not fill the log. */
-const MOST = 100
-
-export function createUnknownFields(): UnknownFields {
-  const fates = { passedOn: new Set<string>(), leftOut: new Set<string>() }
-  return {
-    of: (stream) => (field, isLeftOut) => {
-      const fields = isLeftOut ? fates.leftOut : fates.passedOn
-      if (fields.size <= MOST) fields.add(`${stream}.${field}`)
-    },
-    sentence() {
-      const lists = [
-        ...listed('They are passed on', fates.passedOn),
-        ...listed('They are left out', fates.leftOut),
-      ]
-      return lists.length === 0
-        ? undefined
-        : warningOf(
-            'unknown-fields',
-            `The service sends fields that the schemas do not know; they may be personal data. ${lists.join(' ')} The settings unknown_fields and field_rules decide.`,
-          )
-    },
-  }
-}
-
-function listed(fate: string, fields: ReadonlySet<string>): string[] {
-  if (fields.size === 0) return []
-  const named = [...fields].slice(0, MOST).sort().join(', ')
-  return [`${fate}: ${named}${fields.size > MOST ? ' and more' : ''}.`]
 }

@@ -1,12 +1,7 @@
 import { type Config, configure } from '../config/config.ts'
 import type { RetryPolicy } from '../http/retry.ts'
-import type { PrivacySettings } from '../privacy/privacy-settings.ts'
-import {
-  createUnknownFields,
-  keepsKey,
-  redactedSpec,
-  redactionOfStream,
-} from '../privacy/redaction.ts'
+import { createUnknownFields, type PrivacySettings } from '../privacy/privacy-settings.ts'
+import { keepsKey, redactedSpec, redactionOfStream } from '../privacy/redaction.ts'
 import type { Source } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
 import { availableStreams, INVENTORY, streamSpec } from '../streams/streams.ts'
