@@ -54,8 +54,11 @@ function assertConsistent({ records, highest, lines }: ObservedPage, body: Buffe
   const flat = body.toString().replace(/[\r\n]/g, ' ')
   let at = 0
   let allLines = ''
-  for (const { text, key, keyText, kind } of records) {
+  for (const { text, key, keyText, kind, date } of records) {
     assert.equal(key, keyNumber(keyText))
+    const day = firstBytes(JSON.parse(text).date)
+    if (date === undefined) assert.ok(day.length < 10 || text.includes('\\'), text)
+    else assert.equal(date, day)
     // Only a single object that becomes an array is rewritten.
     const found = flat.indexOf(text, at)
     if (found >= 0) at = found + text.length
@@ -65,6 +68,11 @@ function assertConsistent({ records, highest, lines }: ObservedPage, body: Buffe
   }
   assert.equal(lines, allLines)
   assert.equal(greatest(highest), greatest(records.map(({ version }) => version)))
+}
+
+/** The first ten bytes of a text; empty for any other value. */
+function firstBytes(value: unknown): string {
+  return typeof value === 'string' ? Buffer.from(value).toString('latin1', 0, 10) : ''
 }
 
 function keyNumber(text: string): number {

@@ -44,6 +44,25 @@ describe('the page scanner', () => {
     ])
   })
 
+  it.each([
+    ['{"id":1,"date":"2026-03-01"}', '2026-03-01'],
+    ['{"id":1,"date":"2026-03-01T08:00:00"}', '2026-03-01'],
+    ['{ "d\\u0061te" : "2026-03-01" , "id" : 1 }', '2026-03-01'],
+    ['{"changeType":"InsertOrUpdate","data":{"id":1,"date":"2026-03-01"}}', '2026-03-01'],
+    ['{"id":1,"date":null,"date":"2026-03-01"}', '2026-03-01'],
+    ['{"id":1,"date":"2026-03-01","date":null}', undefined],
+    ['{"id":1,"x":[{"date":"2026-03-01"}]}', undefined],
+    ['{"id":1,"date":["2026-03-01"]}', undefined],
+    ['{"id":1,"date":"2026\\u002d03-01"}', undefined],
+    ['{"id":1,"date":"2026-03-0"}', undefined],
+  ])('finds the date of %s, however the body is cut', async (element, expected) => {
+    const body = page('{"id":1,"date":"2025-12-31"}', element, element, element)
+    for (let cut = 0; cut <= body.length; cut++) {
+      const { records } = await read(body, [cut])
+      expect(records.slice(1).map(({ date }) => date)).toEqual([expected, expected, expected])
+    }
+  })
+
   it('finds the soft-delete mark only at the top level of a record', async () => {
     const { records } = await read(
       page('{"id":1,"status":"Deleted"}', '{"id":2,"x":{"status":"Deleted"}}'),

@@ -126,6 +126,8 @@ export interface RecordShape {
   readonly deleted?: { readonly field: string; readonly value: string }
   /** A member that is an array: if it is a single object, it is passed on as an array of one. */
   readonly array?: string
+  /** The member with the date of a record. */
+  readonly date?: string
 }
 
 /**

@@ -19,13 +19,14 @@ import {
 } from './page-scanner.ts'
 import type { ScanExports, ScanHost, ScanModule } from './scan-module.ts'
 
-/** The texts that the scanner compares with, in the order of their numbers (1 to 11) in the scanner. */
-function namesOf({ key, version, deleted, array }: RecordShape): readonly string[] {
+/** The texts that the scanner compares with, in the order of their numbers (1 to 12) in the scanner. */
+function namesOf({ key, version, deleted, array, date }: RecordShape): readonly string[] {
   const names = [
     key,
     version,
     deleted?.field ?? key,
     array ?? key,
+    date ?? key,
     'data',
     'changeType',
     'value',
@@ -258,9 +259,11 @@ const ROW_WORDS = 12
 const LONE_START = 6
 const LONE_END = 7
 const FLAGS = 8
+const DATE = 9
 const CAME_START = 10
 const CAME_END = 11
 const ESCAPED_VERSION = 4
+const DATE_LENGTH = 10
 /** Special results of `highestVersion`, and the room for the parts of a line: see `wasm/scan.ts`. */
 const NO_VERSION = -1
 const UNPLAIN_VERSION = -2
@@ -301,6 +304,11 @@ class WasmBatch implements RecordBatch {
     if (start === 0) return undefined
     const text = this.#bytes.toString('utf8', start, this.#word(index, 5))
     return (this.#word(index, FLAGS) & ESCAPED_VERSION) === 0 ? text : JSON.parse(`"${text}"`)
+  }
+
+  dateText(index: number): string | undefined {
+    const start = this.#word(index, DATE)
+    return start === 0 ? undefined : this.#bytes.toString('latin1', start, start + DATE_LENGTH)
   }
 
   get highestVersion(): string | undefined {

@@ -49,6 +49,11 @@ export interface RecordBatch {
   keyText(index: number): string
   /** The version without quotes and escapes; undefined if it is missing or not a string. */
   versionText(index: number): string | undefined
+  /**
+   * The first ten bytes of the member with the date, as it was received; undefined if it has no such text without
+   * escapes.
+   */
+  dateText(index: number): string | undefined
   /** The highest version in the batch, compared as strings; skipped records count, too. */
   readonly highestVersion: string | undefined
   /**
@@ -96,6 +101,7 @@ export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
     fault: faultOf(records),
     keyText: (index) => at(index).key ?? 'null',
     versionText: () => undefined,
+    dateText: () => undefined,
     record: (index) => Buffer.from(at(index).json),
     received: (index) => Buffer.from(at(index).json),
     lines(parts) {

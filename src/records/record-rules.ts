@@ -273,6 +273,10 @@ class RewrittenBatch implements RecordBatch {
     return this.#batch.versionText(index)
   }
 
+  dateText(index: number): string | undefined {
+    return this.#batch.dateText(index)
+  }
+
   record(index: number): Uint8Array {
     return rewritten(this.#batch.record(index), this.#rules)
   }

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
+import type { RecordBatch } from '../records/record-batch.ts'
 
 /** A date as YYYY-MM-DD, in UTC; dates can be compared as strings. */
 export type Day = string
@@ -29,20 +30,17 @@ export function earlier(a: Day | null, b: Day | null): Day | null {
   return isLater(a, b) ? b : a
 }
 
-/** The date by which the service filters a record. */
-export function dayIn(record: Uint8Array, field: 'date' | 'from'): string {
-  const text =
-    record instanceof Buffer ? record : Buffer.from(record.buffer, record.byteOffset, record.length)
-  const name = `"${field}":"`
-  // A quote inside of a text is escaped, so this is a member; and there is no second one.
-  const at = text.indexOf(name)
-  const end = at + name.length
-  if (at >= 0 && text.indexOf(`"${field}"`, end) < 0) {
-    const day = text.toString('latin1', end, end + 10)
-    // JSON may write any character as an escape.
-    if (!day.includes('\\')) return day
-  }
-  return String((JSON.parse(text.toString('utf8')) as Record<string, unknown>)[field])
+/**
+ * The date by which the service filters a record: of a time, its first ten characters. Later than every day if the
+ * record has none.
+ */
+export function dayIn(batch: RecordBatch, index: number, field: 'date' | 'from'): string {
+  return batch.dateText(index) ?? parsedDay(batch.received(index), field)
+}
+
+function parsedDay({ buffer, byteOffset, length }: Uint8Array, field: string): string {
+  const text = Buffer.from(buffer, byteOffset, length).toString('utf8')
+  return String((JSON.parse(text) as Record<string, unknown>)[field]).slice(0, 10)
 }
 
 /**

@@ -145,9 +145,7 @@ export async function* emitPages(
  */
 function noteChanges(batch: RecordBatch, { latestChanges, stream }: StreamState): void {
   const { dateField } = stream
-  latestChanges.note(batch, (i) =>
-    dateField === undefined ? null : dayIn(batch.received(i), dateField),
-  )
+  latestChanges.note(batch, (i) => (dateField === undefined ? null : dayIn(batch, i, dateField)))
 }
 
 function written({ ops, count }: RecordBatch): number {

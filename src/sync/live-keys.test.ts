@@ -21,6 +21,7 @@ function batch(...items: readonly Item[]): RecordBatch {
     fault: null,
     keyText: (i) => JSON.stringify(items[i]?.id),
     versionText: (i) => items[i]?.version,
+    dateText: () => undefined,
     record: () => new Uint8Array(),
     received: () => new Uint8Array(),
     lines: () => new Uint8Array(),

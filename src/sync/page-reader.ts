@@ -33,7 +33,7 @@ const MAX_PARSED_CONTAINERS = 150_000
  * other streams are scanned. Records are returned after redaction, and after the selection if there is a scanner.
  */
 export function createPageReader(
-  { nested, softDelete, array }: Stream,
+  { nested, softDelete, array, dateField }: Stream,
   { rules, rulesOf = () => undefined }: Pick<Redaction, 'rules' | 'rulesOf'>,
   maxRecordMb: number,
   selection?: StreamOutput['selection'],
@@ -45,6 +45,7 @@ export function createPageReader(
     version: 'changeVersion',
     ...(softDelete === undefined ? {} : { deleted: softDelete }),
     ...(array === undefined ? {} : { array }),
+    ...(dateField === undefined ? {} : { date: dateField }),
   }
   return {
     scanner: createPageScanner(shape, {

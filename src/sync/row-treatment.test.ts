@@ -5,7 +5,7 @@ import { type AnswerOrder, BATCH_ORDER, changedRows, createChangeOrder } from '.
 
 it('judges a change by the date that the service sends, although the warehouse gets no date', () => {
   const scanner = createPageScanner(
-    { key: 'id', version: 'changeVersion' },
+    { key: 'id', version: 'changeVersion', date: 'date' },
     { rules: { ruleOf: (name) => (name === 'date' ? 'drop' : 'keep'), values: 'keep' } },
   )
   const days = ['2023-12-31', '2024-01-01', '2024-05-31', '2024-06-01']
@@ -31,10 +31,23 @@ it.each([
   ['with spaces', '{ "id" : 1 , "date" : "2023-12-31" }'],
   ['with a date in another object', '{"id":1,"other":{"date":"2024-06-01"},"date":"2023-12-31"}'],
 ])('finds the date of a record %s', (_, record) => {
-  const scanner = createPageScanner({ key: 'id', version: 'changeVersion' })
+  const scanner = createPageScanner({ key: 'id', version: 'changeVersion', date: 'date' })
   const batch = scanner.push(Buffer.from(`{"value":[${record}]}`))
   changedRows('date', '2024-01-01', '2024-06-01').mark(batch)
   expect([...batch.ops]).toEqual([SOFT_DELETE])
+})
+
+it('finds the day of a time, and counts a record without a date as a late one', () => {
+  const scanner = createPageScanner({ key: 'id', version: 'changeVersion', date: 'from' })
+  const elements = [
+    '{"id":1,"from":"2023-12-31T23:59:59"}',
+    '{"id":2,"from":"2024-01-01T00:00:00\\u005a"}',
+    '{"id":3,"from":null}',
+    '{"id":4,"other":{"from":"2023-12-31"}}',
+  ]
+  const batch = scanner.push(Buffer.from(`{"value":[${elements.join(',')}]}`))
+  changedRows('from', '2024-01-01', '2024-01-01').mark(batch)
+  expect([...batch.ops]).toEqual([SOFT_DELETE, UPSERT, UPSERT, UPSERT])
 })
 
 describe('the rows that count', () => {
@@ -49,6 +62,7 @@ describe('the rows that count', () => {
       fault: null,
       keyText: (i) => JSON.stringify(rows[i]?.[0]),
       versionText: (i) => rows[i]?.[1],
+      dateText: () => undefined,
       record: () => new Uint8Array(),
       received: () => new Uint8Array(),
       lines: () => new Uint8Array(),

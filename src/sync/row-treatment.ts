@@ -37,7 +37,7 @@ export function changedRows(
     }
     return { ...settings, place: 'window', mark }
   }
-  const dayOf = (batch: RecordBatch, i: number) => dayIn(batch.received(i), field)
+  const dayOf = (batch: RecordBatch, i: number) => dayIn(batch, i, field)
   const place: RowTreatment['place'] =
     start < window ? (batch) => (i) => (dayOf(batch, i) < window ? 'backfill' : 'window') : 'window'
   return {

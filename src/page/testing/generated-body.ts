@@ -71,6 +71,8 @@ const RECORD_NAMES = [
   'value',
   'idd',
   'i',
+  'date',
+  'd\\u0061te',
 ]
 const SPACES = ['', '', '', '', ' ', '\n', '\r\n\t', '  ']
 
@@ -215,6 +217,9 @@ const SCALARS = [
   '"Deleted"',
   '"De\\u006ceted"',
   '"a"',
+  '"2026-03-01"',
+  '"2026\\u002d03-01"',
+  '"2026-03-01T08:00:00"',
   '"plain text of some length, and a bit more"',
   '"Zo\\u00EB \\"x\\" \\\\"',
   '"é 😀"',
@@ -248,6 +253,7 @@ const NAMES = [
   'activityLevels',
   'é',
   'n\\u0061me',
+  'date',
   '\\u0069d',
 ]
 

@@ -14,6 +14,7 @@ export const shape: RecordShape = {
   version: 'changeVersion',
   deleted: { field: 'status', value: 'Deleted' },
   array: 'x',
+  date: 'date',
 }
 
 /** The parts of lines that are JSON themselves: the suffix closes the object. */
@@ -30,6 +31,7 @@ interface ObservedRecord {
   readonly key: number | undefined
   readonly keyText: string
   readonly version: string | undefined
+  readonly date: string | undefined
 }
 
 /** Everything that a scanner returns for a page. */
@@ -83,6 +85,7 @@ function recordsOf(batch: RecordBatch): ObservedRecord[] {
     key: batch.keys[index],
     keyText: batch.keyText(index),
     version: batch.versionText(index),
+    date: batch.dateText(index),
   }))
 }
 

@@ -7,6 +7,7 @@ import {
   MAX_TEXT,
   ROW_BYTES,
   ROW_CAME,
+  ROW_DATE,
   ROW_FLAGS,
   ROW_LONE,
   top,
@@ -15,6 +16,7 @@ import {
   ARRAY,
   CHANGE_TYPE,
   DATA,
+  DATE,
   DELETE,
   DELETED,
   DELETED_VALUE,
@@ -33,7 +35,8 @@ const VERSION_START: usize = 8
 const VERSION_END: usize = 12
 const LONE_START: usize = 16
 const LONE_END: usize = 20
-const FLAGS: usize = 24
+const DATE_START: usize = 24
+const FLAGS: usize = 28
 
 const MARKED: u32 = 2
 const REMOVED: u32 = 1
@@ -120,6 +123,8 @@ export function take(level: u32, name: u32, start: u32, end: u32, escaped: bool)
   } else if (name == ARRAY) {
     store<u32>(facts, c == 0x7b ? start : 0, LONE_START)
     store<u32>(facts, end, LONE_END)
+  } else if (name == DATE) {
+    store<u32>(facts, dateIn(start, end, escaped), DATE_START)
   } else if (name == DATA && level == 0) {
     dataStart = c == 0x7b ? start : 0
     dataEnd = end
@@ -128,6 +133,14 @@ export function take(level: u32, name: u32, start: u32, end: u32, escaped: bool)
     changeEnd = end
     changeEscaped = escaped
   }
+}
+
+/** The length of a date in quotes, which may be the beginning of a longer text. */
+const QUOTED_DATE: u32 = 12
+
+/** The start of the date in a value; 0 if the value is no text of that length without escapes. */
+export function dateIn(start: u32, end: u32, escaped: bool): u32 {
+  return load<u8>(start) == 0x22 && !escaped && end - start >= QUOTED_DATE ? start + 1 : 0
 }
 
 /** The problems of an element. */
@@ -165,6 +178,7 @@ export function finishElement(end: u32): u32 {
     load<u32>(facts, KEY_END),
     version,
     load<u32>(facts, VERSION_END),
+    load<u32>(facts, DATE_START),
     flags,
   )
   if (root == KEEP) {
@@ -195,6 +209,7 @@ export function addRow(
   keyEnd: u32,
   version: u32,
   versionEnd: u32,
+  date: u32,
   flags: u32,
 ): u32 {
   if (rowEnd == rowsLimit) growRows()
@@ -207,6 +222,7 @@ export function addRow(
   store<u32>(row, versionEnd, 20)
   store<u64>(row, 0, ROW_LONE)
   store<u32>(row, flags, ROW_FLAGS)
+  store<u32>(row, date, ROW_DATE)
   store<u32>(row, start, ROW_CAME)
   store<u32>(row, end, ROW_CAME + 4)
   rowEnd += ROW_BYTES

@@ -1,6 +1,16 @@
-import { addRow, leaveAs, limit } from './elements'
+import { addRow, dateIn, leaveAs, limit } from './elements'
 import { ESCAPED_VERSION, MAX_TEXT, SHAPE_COUNT } from './memory'
-import { CHANGE_TYPE, DELETE, DELETED, DELETED_VALUE, equals, KEY, NONE, VERSION } from './names'
+import {
+  CHANGE_TYPE,
+  DATE,
+  DELETE,
+  DELETED,
+  DELETED_VALUE,
+  equals,
+  KEY,
+  NONE,
+  VERSION,
+} from './names'
 import {
   beginRecord,
   endRecord,
@@ -113,6 +123,7 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
     let keyEnd: u32 = 0
     let version: u32 = 0
     let versionEnd: u32 = 0
+    let date: u32 = 0
     let flags: u32 = 0
     let isDelete = false
     let step = steps
@@ -203,7 +214,8 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
         version = isText ? begun + 1 : 0
         versionEnd = p - 1
         flags = isText && isEscaped ? flags | ESCAPED_VERSION : flags & ~ESCAPED_VERSION
-      } else if (wanted == DELETED) {
+      } else if (wanted == DATE) date = dateIn(begun, p, isEscaped)
+      else if (wanted == DELETED) {
         const isMark = isText && equals(DELETED_VALUE, begun + 1, p - 1, isEscaped)
         flags = isMark ? flags | MARKED : flags & ~MARKED
       } else if (wanted == CHANGE_TYPE) {
@@ -216,7 +228,8 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
     if (isDelete) flags = (flags & ESCAPED_VERSION) | REMOVED
     if (recordEnd == 0) recordEnd = p
     const left = endRecord(record, recordEnd)
-    leaveAs(addRow(record, recordEnd, key, keyEnd, version, versionEnd, flags), left, leftEnd)
+    const row = addRow(record, recordEnd, key, keyEnd, version, versionEnd, date, flags)
+    leaveAs(row, left, leftEnd)
     credit++
     done = p
     if (!isFollowed(p)) return done

@@ -4,14 +4,14 @@
 
 /** The facts about the current element, and the lengths of the names. */
 export const FACTS: u32 = 768
-export const LENGTHS: u32 = 960
+export const LENGTHS: u32 = 896
 /** The host's answer about a name. */
 export const ANSWER: u32 = 1008
 /** The names and values to look for, each in a slot of NAME_ROOM bytes. */
 export const NAMES: u32 = 1024
 export const NAME_ROOM: u32 = 288
 /** One byte per open container: 1 for an object, 0 for an array. */
-export const STACK: u32 = 4608
+export const STACK: u32 = 4864
 export const MAX_DEPTH: u32 = 256
 /** The prefix and the two suffixes of a line, one after the other. */
 export const PARTS: u32 = 8192
@@ -38,13 +38,14 @@ export const PADDING: u32 = 32
 
 /**
  * The row of a record. It contains start and end of the record after the rules, of its key, of its version, and of
- * the single object that replaces an array (0 if there is none), then flags, an unused word, and start and end of the
- * record as it was received.
+ * the single object that replaces an array (0 if there is none), then flags, the start of its date (0 if there is
+ * none), and start and end of the record as it was received.
  */
 export const ROW_BYTES: u32 = 48
-/** The offsets of the single object, the flags, and the received record. */
+/** The offsets of the single object, the flags, the date, and the received record. */
 export const ROW_LONE: usize = 24
 export const ROW_FLAGS: usize = 32
+export const ROW_DATE: usize = 36
 export const ROW_CAME: usize = 40
 export const KIND_MASK: u32 = 3
 export const ESCAPED_VERSION: u32 = 4

@@ -5,14 +5,15 @@ export const KEY: u32 = 1
 export const VERSION: u32 = 2
 export const DELETED: u32 = 3
 export const ARRAY: u32 = 4
-export const DATA: u32 = 5
-export const CHANGE_TYPE: u32 = 6
-export const ITEMS: u32 = 7
-export const NEXT_LINK: u32 = 8
-export const DELTA_LINK: u32 = 9
+export const DATE: u32 = 5
+export const DATA: u32 = 6
+export const CHANGE_TYPE: u32 = 7
+export const ITEMS: u32 = 8
+export const NEXT_LINK: u32 = 9
+export const DELTA_LINK: u32 = 10
 /** The texts that values are compared with. */
-export const DELETED_VALUE: u32 = 10
-export const DELETE: u32 = 11
+export const DELETED_VALUE: u32 = 11
+export const DELETE: u32 = 12
 
 let candidates: u64 = 0
 
