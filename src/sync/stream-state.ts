@@ -250,16 +250,25 @@ export function createStreamState(
     const { service, environment, fields } = settings
     const encoded = encodedKeys(keys, mode, log)
     const isAtBeginning = encoded.isAtBeginning === true
+    // Field by field: this runs for each page, and `...state` would copy the getter and all methods, too.
     return writeState({
-      ...state,
+      mode,
       refresh: refresh ?? null,
       service,
       environment,
       settings: settings.settings,
       fields,
+      start: state.start,
+      generation: state.generation,
       cursor,
       isSettled: state.isSettled && !isAtBeginning,
+      replacesOlder: state.replacesOlder,
       isListDue: wasListMadeDue,
+      wasDeltaOffered: state.wasDeltaOffered,
+      listedUntil: state.listedUntil,
+      auditedAt: state.auditedAt,
+      isAuditing: state.isAuditing,
+      auditedParts: state.auditedParts,
       latestChanges: latestChanges.encode(),
       position: isAtBeginning ? first : withDoubt(state.position, keys),
       keys: encoded,
