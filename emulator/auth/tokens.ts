@@ -24,7 +24,7 @@ export interface Tokens {
 /** How long an access token lasts on the virtual clock. */
 const lifetimeSeconds = 1800
 
-/** Starts without tokens. They expire by the virtual clock. */
+/** Creates the token service, without tokens. They expire by the virtual clock. */
 export function createTokens(options: ResolvedOptions, clock: Clock): Tokens {
   const grants = new Map<string, Grant>()
   const key = randomBytes(32)

@@ -157,7 +157,7 @@ export interface WebhookControls {
   deliveries(): ReturnType<typeof deliveryView>[]
 }
 
-/** Makes the controls. */
+/** Creates the controls. */
 export function createWebhookControls(service: Service): WebhookControls {
   const { webhooks, deliveries, deliveryFaults, options } = service
   const end = (how: (webhook: Webhook) => void, choice: WebhookChoice = {}) => {

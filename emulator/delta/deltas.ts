@@ -84,7 +84,7 @@ interface TokenText {
 
 const lifetimeInMs = 72 * 3_600_000
 
-/** Starts without any delta. */
+/** Creates an empty list of deltas. */
 export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
   const lifetimes = new Map<string, Lifetime>()
   const usedTokens = new Set<string>()

@@ -69,7 +69,7 @@ export interface Continuations {
 // token or encodes it twice.
 const prefix = '~~~???'
 
-/** Starts without tokens. They contain their position, so none is stored. */
+/** Creates the tokens of a service. They contain their position, so none is stored. */
 export function createContinuations(): Continuations {
   let given = 0
   let expired = 0
@@ -114,7 +114,7 @@ export interface Forbidden {
   clear(): void
 }
 
-/** Starts with every record allowed. */
+/** Creates an empty list: every record is allowed. */
 export function createForbidden(): Forbidden {
   const records = new Set<string>()
   return {

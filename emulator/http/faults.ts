@@ -115,7 +115,7 @@ interface Waiting {
   times: number
 }
 
-/** Starts without disturbances. */
+/** Creates an empty list of disturbances. */
 export function createFaults(): Faults {
   const waiting: Waiting[] = []
   return {

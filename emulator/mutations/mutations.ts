@@ -123,7 +123,7 @@ interface Parts {
   readonly random: Random
 }
 
-/** Makes the mutations of a tenant. */
+/** Creates the mutations of a tenant. */
 export function createMutations({ store, references, options, clock, random }: Parts): Mutations {
   const read = (collection: string, id: Id) => {
     const record = store.find(collection, id)

@@ -86,7 +86,7 @@ interface Names {
   readonly values: Map<Id, string>
 }
 
-/** Starts without references. */
+/** Creates an empty table of custom references. */
 function createCustomReferences(options: Pick<ResolvedOptions, 'referenceCase'>): CustomReferences {
   const all = new Map<string, Names>()
   // Sorted lists are kept, because they are requested page by page and sorting many references takes long.
@@ -175,7 +175,7 @@ export interface References extends CustomReferences {
   decorate(collection: string, text: string, pairs: readonly ReferencePair[]): string
 }
 
-/** Starts without custom references. */
+/** Creates the references of a store, without custom ones. */
 export function createReferences(
   store: Store,
   options: Pick<ResolvedOptions, 'referenceCase'>,

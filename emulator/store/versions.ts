@@ -1,8 +1,8 @@
 import { constants, deflateRawSync, inflateRawSync } from 'node:zlib'
 
-/** So many bytes are kept uncompressed; later ones are compressed to about a tenth of their size. */
+/** This many bytes are kept uncompressed; later ones are compressed to about a tenth of their size. */
 export const openBytes = 1024 ** 3
-/** So many decompressed blocks are kept, because the next page is probably in one of them. */
+/** This many decompressed blocks are kept, because the next page is probably in one of them. */
 const RECENT_BLOCKS = 64
 const COMMA = 0x2c
 const LINE_END = 0x0a

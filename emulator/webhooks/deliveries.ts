@@ -42,7 +42,7 @@ interface DeliveryOrderParts {
   schedule(delivery: Delivery, due?: number): void
 }
 
-/** Starts without deliveries. */
+/** Creates an order without deliveries. */
 function createDeliveryOrder({ isHeld, schedule }: DeliveryOrderParts): DeliveryOrder {
   const queues = new Map<string, Queue>()
   const turning = new Map<DeliveryFault, Delivery[]>()
@@ -170,7 +170,7 @@ const hourInMs = 3_600_000
 /** Real milliseconds that a receiver has to answer. */
 const timeoutMs = 10_000
 
-/** Starts without deliveries. */
+/** Creates an empty list of deliveries. */
 export function createDeliveries(parts: DeliveryParts): Deliveries {
   const { options, clock, store, webhooks, deliveryFaults: faults } = parts
   const all: Delivery[] = []

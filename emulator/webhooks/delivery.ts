@@ -107,7 +107,7 @@ interface Waiting extends DeliveryFault {
   skip: number
 }
 
-/** Starts without faults. With the same seed, `share` selects the same deliveries. */
+/** Creates an empty list of faults. With the same seed, `share` selects the same deliveries. */
 export function createDeliveryFaults(seed: number): DeliveryFaults {
   const random = createRandom(seed)
   const waiting: Waiting[] = []
@@ -199,7 +199,7 @@ export interface EventSender {
   close(): void
 }
 
-/** Starts without connections. */
+/** Creates a sender without connections. */
 export function createEventSender(): EventSender {
   const http = new HttpAgent({ keepAlive: true })
   const https = new HttpsAgent({ keepAlive: true })

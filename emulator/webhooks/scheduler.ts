@@ -14,7 +14,7 @@ interface DueQueue {
   removeAll(matches: (delivery: Delivery) => boolean): Delivery[]
 }
 
-/** Starts empty. */
+/** Creates an empty queue. */
 function createDueQueue(): DueQueue {
   let queue: Delivery[] = []
   return {
@@ -88,7 +88,7 @@ export interface SchedulerParts {
   attempt(delivery: Delivery): Promise<void>
 }
 
-/** Starts without deliveries. */
+/** Creates a scheduler without deliveries. */
 export function createScheduler({ clock, limit, newest, attempt }: SchedulerParts): Scheduler {
   const queue = createDueQueue()
   const active = new Map<Promise<void>, number>()

@@ -45,7 +45,7 @@ type Entry = { -readonly [Property in keyof Webhook]: Webhook[Property] }
 
 const dayInMs = 86_400_000
 
-/** Starts without webhooks. */
+/** Creates an empty list of webhooks. */
 export function createWebhooks(options: ResolvedOptions, clock: Clock): Webhooks {
   const entries: Entry[] = []
   const time = () => clock.now().getTime()

@@ -126,7 +126,7 @@ export async function* emitPages(
     return output.records(batch, state.stamp(clock.now()))
   }
 
-  /** Notes where the rows live. */
+  /** Notes in which place the rows are. */
   function track(batch: RecordBatch, where: RowTreatment['place'], mayRepeat: boolean): void {
     mark?.(batch)
     if (kind === 'delta') noteChanges(batch, state)

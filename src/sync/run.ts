@@ -204,20 +204,20 @@ async function work(
   settings: RunSettings,
 ): Promise<Failure[]> {
   const failures: Failure[] = []
-  const gate = createDeltaBarrier(tasks)
+  const barrier = createDeltaBarrier(tasks)
   // Shared by the workers: each takes the next task.
   const queue = inOrder(tasks).values()
   const worker = async () => {
     for (const task of queue) {
-      if (isDelta(task)) await gate.passed
+      if (isDelta(task)) await barrier.passed
       const error = await isolate(task, session, shared, settings)
       const { stream } = task.stream
       shared.inventories.get(task)?.ended(session.clock.now(), error !== undefined)
       settings.observer?.ended(stream, error)
       if (error !== undefined) failures.push({ stream, error })
-      // The gate waits until the first record has left the process.
+      // The barrier opens only when the first record has left the process.
       await task.output.flush()
-      gate.finished(task)
+      barrier.finished(task)
     }
   }
   await Promise.all(Array.from({ length: settings.config.concurrency }, worker))

@@ -102,7 +102,7 @@ export const ACCOUNT = [
 ]
 
 /** A sync of these streams has started. A killed sync has no end. */
-export function begin(streams: readonly string[], at: Date): string[] {
+export function beginSync(streams: readonly string[], at: Date): string[] {
   return [
     `INSERT INTO _protime.syncs (began) VALUES (${time(at)})`,
     `INSERT INTO _protime.streams (stream)
@@ -122,7 +122,7 @@ export function committed({ name, keepsDeleted }: Table, complete: Date | undefi
 }
 
 /** The sync with this start has ended. */
-export function end(began: Date, { at, exit, records, failures }: SyncEnd): string[] {
+export function endSync(began: Date, { at, exit, records, failures }: SyncEnd): string[] {
   return [
     `UPDATE _protime.syncs SET ended = ${time(at)}, exit = ${exit}, records = ${records}
       WHERE began = ${time(began)}`,

@@ -42,7 +42,7 @@ export interface StoredTables {
   readonly columns: ReadonlyMap<string, readonly Column[]>
   /** The members of open objects that the views have as columns. */
   readonly members: ReadonlyMap<string, readonly OpenMember[]>
-  /** The digests of the statements with which `show` has made the existing views. */
+  /** The digests of the statements with which `createView` has made the existing views. */
   readonly digests: ReadonlyMap<string, string>
   /** The streams with a state. */
   readonly withState: ReadonlySet<string>
@@ -103,7 +103,7 @@ async function storedMembers(connection: DuckDBConnection): Promise<Map<string, 
 }
 
 /** Stores the columns of a table if they have changed. */
-export function writeDown({ name, columns }: Table, before: readonly Column[]): string[] {
+export function storeColumns({ name, columns }: Table, before: readonly Column[]): string[] {
   if (columns.length === before.length) return []
   const stream = literal(name)
   const values = columns.map(({ property, name: column, type, variantOf }, position) =>
@@ -154,7 +154,7 @@ export async function newMembers(
 }
 
 /** Creates the view and the comments, unless they are those of this digest. */
-export async function show(
+export async function createView(
   connection: DuckDBConnection,
   description: Description,
   present?: string,
@@ -294,10 +294,10 @@ export function prepareTable(
   const hasNext = withNext.has(table.name) && lost.length === 0 && !isInterrupted
   const adapted = adapt(table, before, withDeleted.has(table.name))
   const statements = [
-    ...(lost.length > 0 ? makeAgain(table, before, lost) : repaired),
+    ...(lost.length > 0 ? recreate(table, before, lost) : repaired),
     ...(before.length === 0 ? [createTable(table)] : adapted),
     ...(hasNext ? adapt(next, before, withDeleted.has(next.name)) : []),
-    ...writeDown(table, before),
+    ...storeColumns(table, before),
   ]
   return { statements, hasNext }
 }
@@ -305,7 +305,7 @@ export function prepareTable(
 /**
  * Creates what is lost again. The stream is then read from the beginning, which replaces all remaining rows.
  */
-function makeAgain(table: Table, before: readonly Column[], lost: readonly string[]): string[] {
+function recreate(table: Table, before: readonly Column[], lost: readonly string[]): string[] {
   const name = `main.${quoted(table.name)}`
   const stream = literal(table.name)
   const types = new Map(before.map((column) => [column.name, column.type as string]))
@@ -326,7 +326,7 @@ function withoutRead(table: Table): string[] {
   return [
     `UPDATE main.${quoted(table.name)} AS old SET ${GENERATION} = 0`,
     `DROP TABLE IF EXISTS main.${quoted(nextOf(table).name)}`,
-    forget(table.name),
+    removeState(table.name),
   ]
 }
 
@@ -353,6 +353,6 @@ export const STATES_WITHOUT_INDEX = [
 ]
 
 /** Removes the state of a stream. */
-export function forget(stream: string): string {
+export function removeState(stream: string): string {
   return `DELETE FROM _protime.states AS states WHERE states.stream = ${literal(stream)}`
 }

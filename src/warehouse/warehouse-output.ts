@@ -1,7 +1,7 @@
 import { asConnectorError, type ConnectorError } from '../ground/errors.ts'
 import type { Log, StateSource, StreamOutput } from '../protocol/connector.ts'
 import { type RecordBatch, releaseBuffer, SKIP, UPSERT } from '../records/record-batch.ts'
-import type { Load } from './bring-rows.ts'
+import type { Load } from './load-rows.ts'
 import { LINE_PARTS } from './row-encoder.ts'
 import { type StreamRows, unwritable } from './stream-rows.ts'
 

@@ -5,15 +5,14 @@ import type { Log } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import {
   ACCOUNT,
-  begin,
+  beginSync,
   claim,
   committed,
-  end,
+  endSync,
   isOwned,
   type Owner,
   type SyncEnd,
 } from './account.ts'
-import { bringRows, isOver, type Load, type Progress } from './bring-rows.ts'
 import { type Column, columnsOf, GENERATION } from './column.ts'
 import {
   atomically,
@@ -26,25 +25,26 @@ import {
   texts,
 } from './duckdb.ts'
 import type { Description } from './flat-view.ts'
+import { isOver, type Load, loadRows, type Progress } from './load-rows.ts'
 import { publish } from './replace-file.ts'
 import { alterTable, madeByOthers, nextOf, quoted, removeOlder, type Table } from './sql.ts'
 import { unwritable } from './stream-rows.ts'
 import {
   assertNameIsFree,
-  forget,
+  createView,
   KNOWN_TABLES,
   lostColumns,
   newMembers,
   othersAmong,
   prepareTable,
   readTables,
+  removeState,
   STATES_HAVE_INDEX,
   STATES_WITHOUT_INDEX,
   type StoredTables,
-  show,
+  storeColumns,
   warningOfLost,
   withNew,
-  writeDown,
 } from './tables.ts'
 
 /** Errors of the file, with which the commit of any stream fails. */
@@ -63,7 +63,7 @@ export interface Warehouse {
   othersIn(stream: string): ReadonlySet<string>
   /**
    * The highest generation of the table's rows when it was prepared; -1 without rows. Infinite if rows of an earlier
-   * sync wait in a table of their own.
+   * sync wait in its next table.
    */
   highestGeneration(stream: string): number
   /**
@@ -145,7 +145,7 @@ function createWarehouse(
         const prepared = new Map<string, Known>()
         for (const spec of specs)
           prepared.set(spec.name, await prepareStream(connection, spec, stored, keepsDeleted, log))
-        await run(connection, begin([...prepared.keys()], at))
+        await run(connection, beginSync([...prepared.keys()], at))
         known = prepared
         return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
       }),
@@ -172,7 +172,7 @@ function createWarehouse(
       atomically(connection, async () => {
         for (const stream of known.values())
           if (stream.isReadWhole) await dropEmptyVariants(connection, stream)
-        await run(connection, end(began, outcome))
+        await run(connection, endSync(began, outcome))
       }),
     async publish(copy) {
       // Afterwards everything is in the file, and DuckDB writes nothing more.
@@ -233,7 +233,7 @@ async function prepareStream(
   const { statements, hasNext } = prepareTable(table, before, lost, stored)
   await run(connection, statements)
   const description = { spec, table, members: members.get(name) ?? [] }
-  await show(connection, description, digests.get(name))
+  await createView(connection, description, digests.get(name))
   const highest = await numberOf(connection, `coalesce(max(source.${GENERATION}), -1)`, name)
   return { ...description, highest, hasNext, others, isReadWhole: false }
 }
@@ -256,12 +256,12 @@ async function commitLoad(
   const { stream, files, state, completeGeneration } = load
   const table = { ...present.table, columns: load.columns }
   await alter(connection, present, table)
-  const { added, isReplaced, ...progress } = await bringRows(connection, table, load, present)
+  const { added, isReplaced, ...progress } = await loadRows(connection, table, load, present)
   const columns = [...new Set(files.flatMap((file) => file.columns))]
   const found = added === undefined ? [] : await newMembers(connection, present, columns, added)
   if (completeGeneration !== undefined)
     await run(connection, [removeOlder(table, completeGeneration)])
-  if (state !== undefined) await run(connection, [forget(stream)])
+  if (state !== undefined) await run(connection, [removeState(stream)])
   if (typeof state === 'string')
     await connection.run('INSERT INTO _protime.states VALUES ($stream, $state)', { stream, state })
   await run(connection, [committed(table, load.complete)])
@@ -273,7 +273,7 @@ async function commitLoad(
     isReadWhole: present.isReadWhole || completeGeneration !== undefined,
   }
   const isSame = found.length === 0 && table.columns.length === present.table.columns.length
-  if (!isSame || isReplaced) await show(connection, now)
+  if (!isSame || isReplaced) await createView(connection, now)
   return now
 }
 
@@ -291,7 +291,7 @@ async function dropEmptyVariants(connection: DuckDBConnection, present: Known): 
   if (empty.size === 0) return
   const table = { ...present.table, columns: columns.filter((column) => !empty.has(column)) }
   await alter(connection, present, table)
-  await show(connection, { ...present, table })
+  await createView(connection, { ...present, table })
 }
 
 /** Gives the tables of a stream the columns that they have from now on. */
@@ -302,7 +302,7 @@ async function alter(
 ): Promise<void> {
   for (const { name } of hasNext ? [now, nextOf(now)] : [now])
     await run(connection, alterTable(name, table.columns, now.columns))
-  await run(connection, writeDown(now, table.columns))
+  await run(connection, storeColumns(now, table.columns))
 }
 
 /** The value of an expression over the rows of a table. */

@@ -169,7 +169,7 @@ export interface OutcomeReporterOptions {
   readonly isDryRun: boolean
 }
 
-/** Makes a reporter; without `showValues` it leaves out the values of external references. */
+/** Creates a reporter; without `showValues` it leaves out the values of external references. */
 export function createOutcomeReporter({
   onOutcome,
   showValues,

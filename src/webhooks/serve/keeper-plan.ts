@@ -47,7 +47,7 @@ export type KeeperAction =
       readonly about?: Webhook
     }
 
-/** Makes a webhook. */
+/** Creates a webhook. */
 export interface Creation {
   readonly do: 'create'
   readonly collection: string

@@ -48,7 +48,7 @@ export interface Load {
 export interface Progress {
   /** The highest generation in its table when the sync began, or after the last complete read; -1 without rows. */
   readonly highest: number
-  /** Whether rows of a later generation wait in a separate table. */
+  /** Whether rows of a later generation wait in the next table. */
   readonly hasNext: boolean
 }
 
@@ -59,10 +59,10 @@ export function isOver({ completeGeneration, complete }: Load): boolean {
 
 /**
  * Writes the rows of a load to their table. If the table has rows of an earlier complete read, the rows of the next
- * read wait in a separate table, which replaces the first one at the end. Other processes that open the file in between
+ * read wait in its next table, which replaces the first one at the end. Other processes that open the file in between
  * see one complete read. Returns where the added rows are, if there are any, and whether the table was replaced.
  */
-export async function bringRows(
+export async function loadRows(
   connection: DuckDBConnection,
   table: Table,
   load: Load,
@@ -92,7 +92,7 @@ export async function bringRows(
     return BATCH_ROWS
   }
 
-  /** Moves or renames the separate table; returns whether the table was replaced. */
+  /** Moves the rows of the next table, or renames it; returns whether the table was replaced. */
   async function end(): Promise<boolean> {
     const keepsOlder = completeGeneration === undefined || table.keepsDeleted
     const [[others] = []] = await texts(connection, madeByOthers(table))
