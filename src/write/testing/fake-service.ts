@@ -5,6 +5,7 @@ import type {
   RecordKey,
   Reference,
   WorkLocation,
+  WorkLocationBody,
 } from '../../client/service-client.ts'
 import { parseWriteSettings, type WriteSettings } from '../../config/write-settings.ts'
 import { type Folding, folded, foldedBy } from '../../ground/text.ts'
@@ -69,18 +70,21 @@ export const FORBIDDEN = 60
 
 /** Creates a service in memory. */
 export function createFakeService(options: FakeOptions) {
-  const links = new Map<string, Map<string, string>>()
-  const categories = new Map<string, StoredCategory>()
-  const locations = new Map<string, WorkLocation>()
+  const stored = new StoredObjects(options)
+  const { links, categories, locations } = stored
   const writes: string[] = []
   let late: (() => void)[] = []
-  const kept = (text: string) => (options.trims ? folded(text) : text)
-  const keptValue = (value: string) => {
-    const { blanks } = options
-    const text = blanks === 'kept' ? kept(value) : foldedBy(value, { case: false, blanks })
-    return options.cases === 'lower' ? text.toLowerCase() : text
+  return {
+    links,
+    categories,
+    locations,
+    /** Each write that was requested, also if it was not carried out. */
+    writes,
+    linksOf: (collection: string, name: string) => stored.linksOf(collection, name),
+    change: (seed: number) => stored.change(seed),
+    connect,
+    endLate,
   }
-  return { links, linksOf, categories, locations, writes, connect, change, endLate }
 
   /** Carries out the late creations. */
   function endLate(): void {
@@ -88,187 +92,253 @@ export function createFakeService(options: FakeOptions) {
     late = []
   }
 
+  /** Creates the client of one process. Its requests get the faults in order, and none after the last fault. */
+  function connect(faults: readonly Fault[] = [], death?: Death): WriteClient {
+    endLate()
+    const requests = new Requests(faults, death, {
+      sent: (what) => void writes.push(what),
+      late: (work) => void late.push(work),
+      other: (seed) => stored.change(seed),
+    })
+    return createClient(stored, requests, options.lists)
+  }
+}
+
+/** What the service stores, and the rules by which it accepts changes. */
+class StoredObjects {
+  readonly links = new Map<string, Map<string, string>>()
+  readonly categories = new Map<string, StoredCategory>()
+  readonly locations = new Map<string, WorkLocation>()
+  readonly #options: FakeOptions
+
+  constructor(options: FakeOptions) {
+    this.#options = options
+  }
+
   /** The ids by value, for one name of a collection. */
-  function linksOf(collection: string, name: string): Map<string, string> {
+  linksOf(collection: string, name: string): Map<string, string> {
     const key = `${collection} ${name}`
-    const found = links.get(key) ?? new Map<string, string>()
-    links.set(key, found)
+    const found = this.links.get(key) ?? new Map<string, string>()
+    this.links.set(key, found)
     return found
   }
 
   /** Changes something, as another program might; `seed` decides what. */
-  function change(seed: number): void {
-    const people = linksOf('people', 'hr')
+  change(seed: number): void {
+    const people = this.linksOf('people', 'hr')
     const value = `v\u00e9${seed % 5}`
     const id = String((seed % RECORDS) + 1)
-    const same = linked(people, value)
+    const same = this.#linked(people, value)
     for (const [other, linkedId] of people)
       if (linkedId === id || other === same || folded(other) === value) people.delete(other)
     if (seed % 3 === 0) people.delete(value)
     else people.set(value, id)
-    const category = categories.get(id)
+    const category = this.categories.get(id)
     if (category !== undefined)
-      categories.set(id, { ...category, externalCode: `theirs${seed}`, version: seed })
+      this.categories.set(id, { ...category, externalCode: `theirs${seed}`, version: seed })
   }
 
-  /** Creates the client of one process. Its requests get the faults in order, and none after the last fault. */
-  function connect(faults: readonly Fault[] = [], death?: Death): WriteClient {
-    endLate()
-    let requests = 0
-    let untilDeath = death?.count ?? 0
-    let isDead = false
-    const busy = new Set<string>()
-    return {
-      references: {
-        list: async function* (collection, name) {
-          await request(`list ${collection}`, () => {})
-          if (options.lists === 'unreadable')
-            throw new ClientError('system', 'x-test', 'not readable')
-          if (options.lists === 'missing') throw refused('No such name.', 404)
-          const found = [...linksOf(collection, name ?? '')]
-          for (const [value, id] of found) yield reference(collection, name ?? '', value, id)
-        },
-        get: (collection, name, value) =>
-          request(`get ${collection} ${value}`, () => {
-            const known = linksOf(collection, name)
-            const found = linked(known, value)
-            const id = known.get(found)
-            return id === undefined ? undefined : reference(collection, name, found, id)
-          }),
-        put: (wanted) =>
-          request(
-            `put ${wanted.collection} ${wanted.value}`,
-            () => {
-              try {
-                putReference(wanted)
-              } catch (error) {
-                if (isDeathOf('refusal')) throw die()
-                throw error
-              }
-            },
-            true,
-          ),
-        remove: (collection, name, value) =>
-          request(
-            `delete ${collection} ${value}`,
-            () => {
-              const known = linksOf(collection, name)
-              const isThere = known.delete(linked(known, value))
-              if (isDeathOf('delete')) throw die()
-              return isThere ? 'deleted' : 'absent'
-            },
-            true,
-          ),
-      },
-      jobCategories: {
-        get: (key) => request(`get category ${textOf(key)}`, () => getCategory(key)),
-        put: (key, body, etag) =>
-          request(`put category ${textOf(key)}`, () => putCategory(key, body, etag), true),
-      },
-      workLocations: {
-        list: async function* () {
-          await request('list locations', () => {})
-          yield* [...locations.values()]
-        },
-        create: (body) =>
-          request('post location', () => {
-            const id = String(100 + locations.size)
-            locations.set(id, { ...body, name: { default: kept(body.name.default) }, id })
-            return { id }
-          }),
-      },
-    }
-
-    async function request<T>(what: string, work: () => T, isWrite = false): Promise<T> {
-      if (busy.has(what)) throw new Error(`Two requests at a time: ${what}`)
-      busy.add(what)
-      if (busy.size > 4) throw new Error('More than four requests at a time.')
-      const fault = faults[requests++] ?? 'none'
-      // Parallel requests do not end in the order in which they began.
-      for (let turns = requests % 3; turns >= 0; turns--) await Promise.resolve()
-      busy.delete(what)
-      if (isDead || fault === 'kill-before') throw die()
-      if (fault === 'other') change(requests)
-      const isPost = what.startsWith('post')
-      if (isWrite || isPost) writes.push(what)
-      if (isPost && fault === 'lost-before') throw lost()
-      if (isPost && fault === 'late') {
-        late.push(work)
-        throw lost()
-      }
-      if (isPost && fault === 'lost') {
-        work()
-        throw lost()
-      }
-      const done = work()
-      if (fault === 'kill-after') throw die()
-      return fault === 'lost' ? work() : done
-    }
-
-    function isDeathOf(what: Death['after']): boolean {
-      return death?.after === what && --untilDeath === 0
-    }
-
-    function die(): Killed {
-      isDead = true
-      return new Killed()
-    }
+  references(collection: string, name: string): Reference[] {
+    const links = [...this.linksOf(collection, name)]
+    return links.map(([value, id]) => reference(collection, name, value, id))
   }
 
-  function putReference({ collection, name, value: sent, internalReference: id }: Reference): void {
-    const { checkedFirst, unknownRecord } = options
-    const value = keptValue(sent)
+  reference(collection: string, name: string, value: string): Reference | undefined {
+    const known = this.linksOf(collection, name)
+    const found = this.#linked(known, value)
+    const id = known.get(found)
+    return id === undefined ? undefined : reference(collection, name, found, id)
+  }
+
+  putReference({ collection, name, value: sent, internalReference: id }: Reference): void {
+    const { checkedFirst, unknownRecord, secondValue } = this.#options
+    const value = this.#keptValue(sent)
     if (Number(id) >= FORBIDDEN && Number(id) < 100) throw refused('No access.', 403)
     const isUnknown = Number(id) > RECORDS && Number(id) < 100
     if (isUnknown && checkedFirst === 'record') throw refused('No such record.', unknownRecord)
-    const known = linksOf(collection, name)
-    const found = linked(known, value)
+    const known = this.linksOf(collection, name)
+    const found = this.#linked(known, value)
     const formerId = known.get(found)
     if (formerId !== undefined && formerId !== id) throw refused(`Delete ${value} first.`)
     if (isUnknown) throw refused('No such record.', unknownRecord)
     const other = [...known].find(([given, record]) => record === id && given !== found)
-    if (other !== undefined && options.secondValue === 'conflict')
+    if (other !== undefined && secondValue === 'conflict')
       throw refused('The record has another value.')
     if (other !== undefined) known.delete(other[0])
     known.delete(found)
     known.set(value, id)
   }
 
-  /** The spelling in which the value is linked, or would be. */
-  function linked(known: ReadonlyMap<string, string>, sent: string): string {
-    const value = keptValue(sent)
-    if (options.cases === 'two' || known.has(value)) return value
-    return [...known.keys()].find((one) => one.toLowerCase() === value.toLowerCase()) ?? value
+  removeReference(collection: string, name: string, value: string): 'deleted' | 'absent' {
+    const known = this.linksOf(collection, name)
+    return known.delete(this.#linked(known, value)) ? 'deleted' : 'absent'
   }
 
-  function getCategory(key: RecordKey): { record: JobCategory; etag?: string } | undefined {
-    const id = idOf(key)
-    const stored = categories.get(id ?? '')
-    if (options.readsDigits && !('id' in key) && /^\d+$/.test(key.value))
+  category(key: RecordKey): { record: JobCategory; etag?: string } | undefined {
+    const { readsDigits, hasEtags } = this.#options
+    const id = this.#idOf(key)
+    const stored = this.categories.get(id ?? '')
+    if (readsDigits && !('id' in key) && /^\d+$/.test(key.value))
       throw new ClientError('config', 'x-test', 'The service took a value for an id.')
     if (id === undefined || stored === undefined) return undefined
     const { version, ...body } = stored
-    return { record: { id, ...body }, ...(options.hasEtags && { etag: String(version) }) }
+    return { record: { id, ...body }, ...(hasEtags && { etag: String(version) }) }
   }
 
-  function putCategory(key: RecordKey, body: JobCategoryBody, etag?: string): void {
-    const id = idOf(key) ?? ''
-    const stored = categories.get(id)
+  putCategory(key: RecordKey, body: JobCategoryBody, etag?: string): void {
+    const id = this.#idOf(key) ?? ''
+    const stored = this.categories.get(id)
     if (stored === undefined)
       throw new ClientError('config', 'x-test', 'not found', { status: 404 })
     if (etag !== undefined && etag !== String(stored.version))
       throw new ClientError('transient', 'x-test', 'outdated', { status: 412 })
     const { name, externalCode, ...more } = body
-    categories.set(id, {
+    this.categories.set(id, {
       ...more,
-      name: { ...name, default: kept(name.default) },
-      ...(externalCode !== undefined && { externalCode: kept(externalCode) }),
+      name: { ...name, default: this.#kept(name.default) },
+      ...(externalCode !== undefined && { externalCode: this.#kept(externalCode) }),
       version: stored.version + 1,
     })
   }
 
-  function idOf(key: RecordKey): string | undefined {
-    return 'id' in key ? key.id : linksOf('job-categories', key.name).get(key.value)
+  createLocation(body: WorkLocationBody): { readonly id: string } {
+    const id = String(100 + this.locations.size)
+    this.locations.set(id, { ...body, name: { default: this.#kept(body.name.default) }, id })
+    return { id }
+  }
+
+  #idOf(key: RecordKey): string | undefined {
+    return 'id' in key ? key.id : this.linksOf('job-categories', key.name).get(key.value)
+  }
+
+  /** The spelling in which the value is linked, or would be. */
+  #linked(known: ReadonlyMap<string, string>, sent: string): string {
+    const value = this.#keptValue(sent)
+    if (this.#options.cases === 'two' || known.has(value)) return value
+    return [...known.keys()].find((one) => one.toLowerCase() === value.toLowerCase()) ?? value
+  }
+
+  #kept(text: string): string {
+    return this.#options.trims ? folded(text) : text
+  }
+
+  #keptValue(value: string): string {
+    const { blanks, cases } = this.#options
+    const text = blanks === 'kept' ? this.#kept(value) : foldedBy(value, { case: false, blanks })
+    return cases === 'lower' ? text.toLowerCase() : text
+  }
+}
+
+/** What the faults of requests do outside of their process. */
+interface Effects {
+  /** A write was requested. */
+  sent(what: string): void
+  /** Work is carried out after the process has ended. */
+  late(work: () => void): void
+  /** Another program changes something. */
+  other(seed: number): void
+}
+
+/** The requests of one process, with their faults, until it is killed. */
+class Requests {
+  readonly #faults: readonly Fault[]
+  readonly #death: Death | undefined
+  readonly #effects: Effects
+  readonly #busy = new Set<string>()
+  #count = 0
+  #untilDeath: number
+  #isDead = false
+
+  constructor(faults: readonly Fault[], death: Death | undefined, effects: Effects) {
+    this.#faults = faults
+    this.#death = death
+    this.#effects = effects
+    this.#untilDeath = death?.count ?? 0
+  }
+
+  async send<T>(what: string, work: () => T): Promise<T> {
+    if (this.#busy.has(what)) throw new Error(`Two requests at a time: ${what}`)
+    this.#busy.add(what)
+    if (this.#busy.size > 4) throw new Error('More than four requests at a time.')
+    const fault = this.#faults[this.#count++] ?? 'none'
+    // Parallel requests do not end in the order in which they began.
+    for (let turns = this.#count % 3; turns >= 0; turns--) await Promise.resolve()
+    this.#busy.delete(what)
+    if (this.#isDead || fault === 'kill-before') throw this.#die()
+    if (fault === 'other') this.#effects.other(this.#count)
+    const isPost = what.startsWith('post')
+    if (/^(put|delete|post) /.test(what)) this.#effects.sent(what)
+    if (isPost && isLost(fault)) {
+      if (fault === 'late') this.#effects.late(work)
+      if (fault === 'lost') work()
+      throw lost()
+    }
+    const done = work()
+    if (fault === 'kill-after') throw this.#die()
+    return fault === 'lost' ? work() : done
+  }
+
+  /** Notes that a request deleted something or was refused; throws if the process is killed by that. */
+  note(what: Death['after']): void {
+    if (this.#death?.after === what && --this.#untilDeath === 0) throw this.#die()
+  }
+
+  #die(): Killed {
+    this.#isDead = true
+    return new Killed()
+  }
+}
+
+function isLost(fault: Fault): boolean {
+  return fault === 'lost' || fault === 'late' || fault === 'lost-before'
+}
+
+/** Creates the client that makes these requests. */
+function createClient(
+  stored: StoredObjects,
+  requests: Requests,
+  lists: FakeOptions['lists'],
+): WriteClient {
+  return {
+    references: {
+      list: async function* (collection, name = '') {
+        await requests.send(`list ${collection}`, () => {})
+        if (lists === 'unreadable') throw new ClientError('system', 'x-test', 'not readable')
+        if (lists === 'missing') throw refused('No such name.', 404)
+        yield* stored.references(collection, name)
+      },
+      get: (collection, name, value) =>
+        requests.send(`get ${collection} ${value}`, () =>
+          stored.reference(collection, name, value),
+        ),
+      put: (wanted) =>
+        requests.send(`put ${wanted.collection} ${wanted.value}`, () => {
+          try {
+            stored.putReference(wanted)
+          } catch (error) {
+            requests.note('refusal')
+            throw error
+          }
+        }),
+      remove: (collection, name, value) =>
+        requests.send(`delete ${collection} ${value}`, () => {
+          const result = stored.removeReference(collection, name, value)
+          requests.note('delete')
+          return result
+        }),
+    },
+    jobCategories: {
+      get: (key) => requests.send(`get category ${textOf(key)}`, () => stored.category(key)),
+      put: (key, body, etag) =>
+        requests.send(`put category ${textOf(key)}`, () => stored.putCategory(key, body, etag)),
+    },
+    workLocations: {
+      list: async function* () {
+        await requests.send('list locations', () => {})
+        yield* [...stored.locations.values()]
+      },
+      create: (body) => requests.send('post location', () => stored.createLocation(body)),
+    },
   }
 }
 
