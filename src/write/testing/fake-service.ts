@@ -57,7 +57,7 @@ export type Fault =
   | 'other'
 
 /** Thrown where the process is killed, so that it does nothing afterwards. */
-export class Killed extends Error {}
+class Killed extends Error {}
 
 interface StoredCategory extends JobCategoryBody {
   readonly version: number
