@@ -21,7 +21,10 @@ import {
 
 /** Replaces a date by 1 January of its year; anything else becomes null. */
 export function yearOf(json: string): string {
-  return /^"\d{4}-/.test(json) ? `${json.slice(0, 5)}-01-01"` : 'null'
+  const value: unknown = JSON.parse(json)
+  return typeof value === 'string' && /^\d{4}-/.test(value)
+    ? `"${value.slice(0, 4)}-01-01"`
+    : 'null'
 }
 
 /** What happens to a field; `year` is the result of hashing a date. */

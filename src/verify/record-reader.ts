@@ -1,6 +1,6 @@
 import { deletionOf } from '../protocol/sync-columns.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
-import { type Column, type ColumnType, columnType, fits } from '../warehouse/column.ts'
+import { type Column, type ColumnType, columnType, fits, unescaped } from '../warehouse/column.ts'
 import {
   createFieldList,
   dayNumber,
@@ -48,7 +48,7 @@ export function createExactReader(shape: RowShape, columns: readonly Column[]): 
     value(place, bytes, at) {
       const end = digest.value(bytes, at)
       if (times.has(place) && fits('TIMESTAMP_NS', bytes, at, end))
-        digest.text(instant(bytes.toString('latin1', at + 1, end - 1)))
+        digest.text(instant(unescaped(bytes, at, end).slice(1, -1)))
       return end
     },
     keyText: (text) => text,

@@ -173,7 +173,7 @@ const TIME = /^(\d{4})-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)
 export function fits(type: ColumnType, bytes: Buffer, start: number, end: number): boolean {
   if (type === 'JSON') return true
   if (type === 'VARCHAR') return bytes[start] === QUOTE
-  const text = bytes.toString('latin1', start, end)
+  const text = unescaped(bytes, start, end)
   switch (type) {
     case 'BIGINT':
       return /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
@@ -186,6 +186,12 @@ export function fits(type: ColumnType, bytes: Buffer, start: number, end: number
     case 'TIMESTAMP_NS':
       return isTime(text.slice(1, -1))
   }
+}
+
+/** The text of a JSON value of ASCII, quotes included, without the escapes that JSON allows for any character. */
+export function unescaped(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString('latin1', start, end)
+  return bytes[start] === QUOTE && text.includes('\\') ? `"${JSON.parse(text)}"` : text
 }
 
 function isExactDouble(text: string): boolean {

@@ -139,6 +139,18 @@ describe('the table of a stream', () => {
     expect(row).toEqual({ text: 'a\ufffd', nl: '\ufffdb😀' })
   })
 
+  it('stores days and times that the service writes with escapes', async () => {
+    const record = String.raw`{"id":1,"day":"2026\u002d11-02","at":"2026-11-02T06:00:00\u002B01:00"}`
+    const stream = streamOf('days', {
+      day: { type: 'string', format: 'date' },
+      at: { type: 'string', format: 'date-time' },
+    })
+    await sync(stream, sending(record))
+    expect(await rows('SELECT day::VARCHAR AS day, "at"::VARCHAR AS time FROM days')).toEqual([
+      { day: '2026-11-02', time: '2026-11-02 05:00:00' },
+    ])
+  })
+
   it('stores nested values unchanged, with every digit', async () => {
     const place = '{"x": 0.12345678901234567890, "y":[1.50, 1e2 ]}'
     await sync(streamOf('places', { place: object() }), sending(`{"id":1,"place":${place}}`))
