@@ -33,6 +33,9 @@ const insert = (day: number): Change => ({
   size: 'small',
 })
 const move = (pick: number, day: number) => change({ kind: 'move', pick, day } as Change)
+const short = {
+  faults: [{ kind: 'short', path: 'whole-list', stream: 0, skip: 0, times: 1 }],
+} as const
 const remove = (pick: number) => change({ kind: 'remove', pick } as Change)
 
 describe('a history that once went wrong', () => {
@@ -110,6 +113,14 @@ describe('a history that once went wrong', () => {
           sync({ faults: [{ kind: 404, path: 'list', stream: 0, skip: 0, times: 9 }] }),
           remove(0),
         ],
+      },
+    ],
+    [
+      'leaves a row out of a list, and in the next sync out of the list that looks for it once more',
+      {
+        streams: ['calculated_totals'],
+        seeded: [insert(OLD), insert(RECENT)],
+        steps: [sync(), { do: 'advance', hours: 80 }, sync(short), sync(short)],
       },
     ],
   ]

@@ -234,7 +234,7 @@ export async function checkHistories(kind: Kind, place: Place, usual: number): P
 function report(details: RunDetails<[History]>, kind: Kind, place: Place): string {
   const { seed, counterexamplePath, counterexample, errorInstance, numRuns, numShrinks } = details
   const what = errorInstance instanceof Error ? errorInstance.message : String(errorInstance)
-  const replay = `--kind ${kind} --place ${place} --seed ${seed} --path ${counterexamplePath}`
+  const replay = `--kind ${kind} --place ${place} --seed=${seed} --path ${counterexamplePath}`
   return [
     `History ${numRuns} fails (${kind}, ${place}), shortened ${numShrinks} times. Replay it with`,
     `npm run test:histories -- ${replay}`,

@@ -64,14 +64,15 @@ function logResult(vanished: number, isSure: boolean, { state, log }: StreamCont
 
 /**
  * Looks for the rows that an earlier sync has left unconfirmed, unless the stream was read from the beginning since.
- * Those that it does not find will be deleted.
+ * Those that it does not find twice will be deleted: an answer may be incomplete.
  */
 export async function confirmUnconfirmed(context: StreamContext): Promise<void> {
   const { state, log } = context
   const { keys, stream, isSettled } = state
   const count = keys.unconfirmed().length
   if (!isSettled || count === 0) return
-  const gone = await confirmNotFound(context)
+  const missing = await confirmNotFound(context)
+  const gone = missing.length === 0 ? missing : await confirmNotFound(context)
   keys.markGone(gone)
   log.info(
     `${stream.stream}: two answers to the last sync contradicted each other about ${many(count, 'row')}, which ${count === 1 ? 'was' : 'were'} requested again: ${gone.length} will be deleted.`,
