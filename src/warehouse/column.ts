@@ -176,7 +176,7 @@ export function fits(type: ColumnType, bytes: Buffer, start: number, end: number
   const text = unescaped(bytes, start, end)
   switch (type) {
     case 'BIGINT':
-      return /^-?\d{1,19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
+      return /^-?\d{1,19}$/.test(text) && (text.length < 19 || isInt64(BigInt(text)))
     case 'BOOLEAN':
       return text === 'true' || text === 'false'
     case 'DOUBLE':
@@ -192,6 +192,10 @@ export function fits(type: ColumnType, bytes: Buffer, start: number, end: number
 export function unescaped(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('latin1', start, end)
   return bytes[start] === QUOTE && text.includes('\\') ? `"${JSON.parse(text)}"` : text
+}
+
+function isInt64(integer: bigint): boolean {
+  return BigInt.asIntN(64, integer) === integer
 }
 
 function isExactDouble(text: string): boolean {
