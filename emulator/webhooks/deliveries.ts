@@ -19,7 +19,7 @@ interface DeliveryOrder {
   /** Schedules a delivery, or holds it until the earlier ones of its webhook have ended. */
   admit(delivery: Delivery, due?: number): void
   /** Holds a delivery back until there are as many as the fault reverses. */
-  turn(delivery: Delivery, fault: DeliveryFault): void
+  holdBack(delivery: Delivery, fault: DeliveryFault): void
   /** Schedules the deliveries that `reorder` holds back, in the order in which they were raised. */
   release(): void
   /** Has to be called after each attempt, whatever its result. */
@@ -45,7 +45,7 @@ interface DeliveryOrderParts {
 /** Creates an order without deliveries. */
 function createDeliveryOrder({ isHeld, schedule }: DeliveryOrderParts): DeliveryOrder {
   const queues = new Map<string, Queue>()
-  const turning = new Map<DeliveryFault, Delivery[]>()
+  const heldBack = new Map<DeliveryFault, Delivery[]>()
   const followers = new Map<Delivery, readonly Delivery[]>()
 
   const admit = (delivery: Delivery, due?: number) => {
@@ -67,16 +67,16 @@ function createDeliveryOrder({ isHeld, schedule }: DeliveryOrderParts): Delivery
 
   return {
     admit,
-    turn(delivery, fault) {
-      const held = [...(turning.get(fault) ?? []), delivery]
-      turning.set(fault, held)
+    holdBack(delivery, fault) {
+      const held = [...(heldBack.get(fault) ?? []), delivery]
+      heldBack.set(fault, held)
       if (held.length < (fault.options.times ?? 0)) return
-      turning.delete(fault)
+      heldBack.delete(fault)
       admitInTurn(held.toReversed())
     },
     release() {
-      const held = [...turning.values()]
-      turning.clear()
+      const held = [...heldBack.values()]
+      heldBack.clear()
       for (const deliveries of held) admitInTurn(deliveries)
     },
     attempted,
@@ -172,20 +172,11 @@ const timeoutMs = 10_000
 
 /** Creates an empty list of deliveries. */
 export function createDeliveries(parts: DeliveryParts): Deliveries {
-  const { options, clock, store, webhooks, deliveryFaults: faults } = parts
+  const { options, clock, store, references, webhooks, deliveryFaults: faults } = parts
   const all: Delivery[] = []
   const sender = createEventSender()
-  const time = () => clock.now().getTime()
-
-  const bodyOf = (webhook: Webhook, change: Change) =>
-    eventBody(change, { ...webhook, references: parts.references, options })
-  const make = (webhook: Webhook, change: Change, body: string): Delivery => {
-    const number = all.length + 1
-    const status: DeliveryStatus = 'held'
-    const delivery = { number, webhook, change, body, status, attempts: [], due: undefined }
-    all.push(delivery)
-    return delivery
-  }
+  const limit = () => options.deliveryConnections
+  const scheduler = createScheduler({ clock, limit, newest: () => all.length, attempt })
   const order = createDeliveryOrder({
     isHeld: () => options.eventOrder === 'held',
     schedule(delivery, due = time()) {
@@ -193,67 +184,6 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
       scheduler.add(delivery, due)
     },
   })
-  const end = (delivery: Delivery, status: DeliveryStatus) => {
-    delivery.status = status
-    delivery.body = ''
-    order.ended(delivery)
-  }
-  const purge = () => {
-    const takeEnded = () => scheduler.removeAll(({ webhook }) => !webhooks.isLive(webhook))
-    // When a delivery ends, held ones are scheduled, whose webhooks may have ended, too.
-    for (let ended = takeEnded(); ended.length > 0; ended = takeEnded()) {
-      for (const delivery of ended) end(delivery, 'purged')
-    }
-  }
-
-  const isSuccess = (status: number) => status >= 200 && status < 300
-  const retry = (delivery: Delivery, at: number) => {
-    const hours = retryHours[delivery.attempts.length - 1]
-    order.attempted(delivery)
-    if (!webhooks.isLive(delivery.webhook)) return end(delivery, 'purged')
-    if (hours !== undefined) return scheduler.add(delivery, at + hours * hourInMs)
-    webhooks.disable(delivery.webhook)
-    end(delivery, 'failed')
-    purge()
-  }
-  /** The body for the next attempt; undefined if there is nothing left to report. */
-  const present = ({ webhook, change, attempts, body }: Delivery) => {
-    if (options.retriedBody === 'snapshot' || attempts.length === 0) return body
-    const { collection } = webhook
-    const latest = store.changes(collection).findLast(({ id }) => id === change.id)
-    return bodyOf(webhook, latest ?? change)
-  }
-  const attempt = async (delivery: Delivery) => {
-    const { webhook } = delivery
-    if (!webhooks.isLive(webhook)) return end(delivery, 'purged')
-    const address = addressOf(webhook.destination, options.deliverTo)
-    if (!address) return end(delivery, 'unsent')
-    const text = present(delivery)
-    if (text === undefined) return end(delivery, 'purged')
-    const at = time()
-    const fault = faults.ofAttempt(webhook.collection)
-    const signed = sign(text, webhook.key, fault?.kind)
-    const result = await sender.post({ ...signed, address, timeoutMs })
-    delivery.attempts.push({ at, ...result })
-    if ('status' in result && isSuccess(result.status)) end(delivery, 'delivered')
-    else retry(delivery, at)
-  }
-  const limit = () => options.deliveryConnections
-  const scheduler = createScheduler({ clock, limit, newest: () => all.length, attempt })
-
-  const raiseFor = (webhook: Webhook, change: Change) => {
-    const body = bodyOf(webhook, change)
-    if (body === undefined) return
-    const fault = faults.ofEvent(webhook.collection)
-    const { copies = 1, minutes = 1 } = fault?.options ?? {}
-    const delivery = make(webhook, change, body)
-    if (fault?.kind === 'lose') return end(delivery, 'lost')
-    if (fault?.kind === 'reorder') return order.turn(delivery, fault)
-    order.admit(delivery, fault?.kind === 'delay' ? time() + minutes * 60_000 : time())
-    if (fault?.kind !== 'duplicate') return
-    for (let copy = 0; copy < copies; copy += 1) order.admit(make(webhook, change, body))
-  }
-
   return {
     all,
     raise(collection, change) {
@@ -266,7 +196,7 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
       if (!first || !webhooks.isLive(webhook)) return
       const { id, version } = first
       const change = { sequence: 0, id, version, before: undefined, after: first }
-      const delivery = make(webhook, change, bodyOf(webhook, change) ?? '')
+      const delivery = create(webhook, change, bodyOf(webhook, change) ?? '')
       delivery.status = 'waiting'
       await attempt(delivery)
     },
@@ -279,4 +209,101 @@ export function createDeliveries(parts: DeliveryParts): Deliveries {
       sender.close()
     },
   }
+
+  /** Raises the event of a change for a webhook, with the fault that applies to it. */
+  function raiseFor(webhook: Webhook, change: Change): void {
+    const body = bodyOf(webhook, change)
+    if (body === undefined) return
+    const fault = faults.ofEvent(webhook.collection)
+    const { copies = 1, minutes = 1 } = fault?.options ?? {}
+    const delivery = create(webhook, change, body)
+    switch (fault?.kind) {
+      case 'lose':
+        end(delivery, 'lost')
+        break
+      case 'reorder':
+        order.holdBack(delivery, fault)
+        break
+      case 'delay':
+        order.admit(delivery, time() + minutes * 60_000)
+        break
+      case 'duplicate':
+        order.admit(delivery)
+        for (let copy = 0; copy < copies; copy += 1) order.admit(create(webhook, change, body))
+        break
+      default:
+        order.admit(delivery)
+    }
+  }
+
+  async function attempt(delivery: Delivery): Promise<void> {
+    const { webhook } = delivery
+    if (!webhooks.isLive(webhook)) return end(delivery, 'purged')
+    const address = addressOf(webhook.destination, options.deliverTo)
+    if (!address) return end(delivery, 'unsent')
+    const text = bodyNow(delivery)
+    if (text === undefined) return end(delivery, 'purged')
+    const at = time()
+    const fault = faults.ofAttempt(webhook.collection)
+    const signed = sign(text, webhook.key, fault?.kind)
+    const result = await sender.post({ ...signed, address, timeoutMs })
+    delivery.attempts.push({ at, ...result })
+    if ('status' in result && isSuccess(result.status)) end(delivery, 'delivered')
+    else retry(delivery, at)
+  }
+
+  /** Schedules the next attempt after one that failed at this time, or disables the webhook after the last one. */
+  function retry(delivery: Delivery, at: number): void {
+    const hours = retryHours[delivery.attempts.length - 1]
+    order.attempted(delivery)
+    if (!webhooks.isLive(delivery.webhook)) end(delivery, 'purged')
+    else if (hours !== undefined) scheduler.add(delivery, at + hours * hourInMs)
+    else {
+      webhooks.disable(delivery.webhook)
+      end(delivery, 'failed')
+      purge()
+    }
+  }
+
+  function purge(): void {
+    const takeEnded = () => scheduler.removeAll(({ webhook }) => !webhooks.isLive(webhook))
+    // When a delivery ends, held ones are scheduled, whose webhooks may have ended, too.
+    for (let ended = takeEnded(); ended.length > 0; ended = takeEnded()) {
+      for (const delivery of ended) end(delivery, 'purged')
+    }
+  }
+
+  function end(delivery: Delivery, status: DeliveryStatus): void {
+    delivery.status = status
+    delivery.body = ''
+    order.ended(delivery)
+  }
+
+  function create(webhook: Webhook, change: Change, body: string): Delivery {
+    const number = all.length + 1
+    const status: DeliveryStatus = 'held'
+    const delivery = { number, webhook, change, body, status, attempts: [], due: undefined }
+    all.push(delivery)
+    return delivery
+  }
+
+  /** The body for the next attempt; undefined if there is nothing left to report. */
+  function bodyNow({ webhook, change, attempts, body }: Delivery): string | undefined {
+    if (options.retriedBody === 'snapshot' || attempts.length === 0) return body
+    const { collection } = webhook
+    const latest = store.changes(collection).findLast(({ id }) => id === change.id)
+    return bodyOf(webhook, latest ?? change)
+  }
+
+  function bodyOf(webhook: Webhook, change: Change): string | undefined {
+    return eventBody(change, { ...webhook, references, options })
+  }
+
+  function time(): number {
+    return clock.now().getTime()
+  }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300
 }
