@@ -29,6 +29,17 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
+  it('writes a row that the service spells in another way in each answer', async () => {
+    const { emulator, sync, differences } = await startJobs()
+    emulator.options.jsonSpelling = 'varied'
+    await unheard(() => emulator.update('jobs', 3, { name: { default: 'Baker' } }))
+    const { warnings } = await sync()
+    expect(warnings).toEqual([
+      'jobs: the delta had not reported 1 row: changed in the list, and written again by the audit.',
+    ])
+    expect(differences()).toEqual([])
+  })
+
   it('deletes a row that was deleted without a report, after a second look', async () => {
     const { emulator, sync, differences } = await startJobs()
     await unheard(() => emulator.remove('jobs', 3))

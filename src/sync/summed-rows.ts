@@ -1,3 +1,4 @@
+import { JsonDigest } from '../records/json-digest.ts'
 import { type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collections.ts'
 import {
@@ -149,6 +150,7 @@ interface Listing {
   readonly range: DayRange | null
   readonly columns: readonly SummedColumn[]
   readonly table: RowTable
+  readonly digest: JsonDigest
   /** See `SummedRows.compareWith`. */
   known: KnownRows | undefined
   /** The versions of watched rows; see `SummedRows.listedVersion`. */
@@ -163,6 +165,7 @@ function createListing(range: DayRange | null, columns: readonly SummedColumn[])
     range,
     columns,
     table: createRowTable(),
+    digest: new JsonDigest(),
     known: undefined,
     versions: new Map(),
     highestListed: '',
@@ -177,15 +180,15 @@ function take(batch: RecordBatch, stream: Stream, listing: Listing): void {
     const key = keyAt(batch, i)
     const op = batch.ops[i]
     const isEnd = op === SOFT_DELETE && known?.mayHave(key) === true
-    if (op === UPSERT || isEnd) keep(key, textOfRecord(batch, i), stream, listing)
+    if (op === UPSERT || isEnd) keep(key, bytesOf(batch, i), stream, listing)
     else if (op !== SKIP) table.delete(key)
   }
 }
 
 /** Keeps the present version of a row. */
-function keep(key: Key, text: string, stream: Stream, listing: Listing): void {
-  const { table, columns, range } = listing
-  const record = JSON.parse(text) as Fields
+function keep(key: Key, bytes: Buffer, stream: Stream, listing: Listing): void {
+  const { table, columns, range, digest } = listing
+  const record = JSON.parse(bytes.toString()) as Fields
   const version = versionOf(record)
   const unreported = unreportedOf(key, version, listing)
   noteListed(key, version, listing)
@@ -193,7 +196,7 @@ function keep(key: Key, text: string, stream: Stream, listing: Listing): void {
   table.set(key, {
     version: digestOf(summedVersion),
     content: digestOf(contentText(summedVersion, record, columns)),
-    whole: digestOf(text),
+    whole: wholeOf(bytes, digest),
     part: partOf(record, range, stream),
     unreported,
   })
@@ -222,7 +225,11 @@ function noteListed(key: Key, version: string, listing: Listing): void {
 }
 
 /** See `SummedRows.skipOthers`. */
-function confirm(batch: RecordBatch, lives: (key: Key) => boolean, { table, chosen }: Listing) {
+function confirm(
+  batch: RecordBatch,
+  lives: (key: Key) => boolean,
+  { table, chosen, digest }: Listing,
+) {
   for (let i = 0; i < batch.count; i++) {
     const key = keyAt(batch, i)
     const at = table.placeOf(key)
@@ -231,7 +238,7 @@ function confirm(batch: RecordBatch, lives: (key: Key) => boolean, { table, chos
       isThere &&
       batch.ops[i] !== SKIP &&
       chosen.has(table.partAt(at)) &&
-      isSame(table.wholeAt(at), digestOf(textOfRecord(batch, i)))
+      isSame(table.wholeAt(at), wholeOf(bytesOf(batch, i), digest))
     if (isAsTaken) table.confirm(at)
     else batch.ops[i] = SKIP
   }
@@ -367,9 +374,15 @@ function isSame(a: Digest, b: Digest): boolean {
 
 type Fields = Readonly<Record<string, unknown>>
 
-function textOfRecord(batch: RecordBatch, index: number): string {
+function bytesOf(batch: RecordBatch, index: number): Buffer {
   const { buffer, byteOffset, length } = batch.record(index)
-  return Buffer.from(buffer, byteOffset, length).toString()
+  return Buffer.from(buffer, byteOffset, length)
+}
+
+/** The digest of a record: the same for all ways to write it, because two answers may differ in that. */
+function wholeOf(bytes: Buffer, digest: JsonDigest): Digest {
+  digest.value(bytes, 0)
+  return [digest.high >>> 0, digest.low >>> 0]
 }
 
 /** The version of a record; empty if it has none. */

@@ -3,7 +3,8 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createCollector } from '../ground/v8.ts'
-import { JsonDigest, keyOf, RowDigest, type RowKey, roundedNumber } from './digests.ts'
+import { JsonDigest, roundedNumber } from '../records/json-digest.ts'
+import { keyOf, RowDigest, type RowKey } from './digests.ts'
 import {
   createExactReader,
   createLooseReader,

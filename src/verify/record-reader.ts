@@ -1,17 +1,8 @@
 import { deletionOf } from '../protocol/sync-columns.ts'
+import { JsonDigest, roundedNumber, scalarEnd, skipSpace } from '../records/json-digest.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import { type Column, type ColumnType, columnType, fits, unescaped } from '../warehouse/column.ts'
-import {
-  createFieldList,
-  dayNumber,
-  type FieldList,
-  JsonDigest,
-  keyOf,
-  RowDigest,
-  roundedNumber,
-  scalarEnd,
-  skipSpace,
-} from './digests.ts'
+import { createFieldList, dayNumber, type FieldList, keyOf, RowDigest } from './digests.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
+import { normalised } from '../records/json-digest.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 
 /** The DuckDB types of columns. JSON accepts every value unchanged. */
@@ -202,17 +203,6 @@ function isExactDouble(text: string): boolean {
   if (!/^[-\d]/.test(text)) return false
   const value = Number(text)
   return Number.isFinite(value) && normalised(text) === normalised(String(value))
-}
-
-/** The digits of a number and its exponent, `12e-1`: the same for all ways to write it. */
-export function normalised(text: string): string {
-  const [mantissa = '', exponent = '0'] = text.replace(/^-/, '').toLowerCase().split('e')
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const digits = `${whole}${fraction}`.replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
-  if (significant === '') return '0'
-  const power = Number(exponent) - fraction.length + digits.length - significant.length
-  return `${text.startsWith('-') ? '-' : ''}${significant}e${power}`
 }
 
 /** The date does not exist if the resulting time is on another day. DuckDB takes the year 0 as the first one before Christ. */
