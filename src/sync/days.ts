@@ -30,12 +30,16 @@ export function earlier(a: Day | null, b: Day | null): Day | null {
   return isLater(a, b) ? b : a
 }
 
+/** Later than every day. */
+const NO_DAY = 'none'
+
 /**
  * The date by which the service filters a record: of a time, its first ten characters. Later than every day if the
- * record has none.
+ * record has none, or a text that is none: nobody knows that it is before the first day.
  */
 export function dayIn(batch: RecordBatch, index: number, field: 'date' | 'from'): string {
-  return batch.dateText(index) ?? parsedDay(batch.received(index), field)
+  const text = batch.dateText(index) ?? parsedDay(batch.received(index), field)
+  return FORM.test(text) ? text : NO_DAY
 }
 
 function parsedDay({ buffer, byteOffset, length }: Uint8Array, field: string): string {

@@ -50,6 +50,16 @@ it('finds the day of a time, and counts a record without a date as a late one', 
   expect([...batch.ops]).toEqual([SOFT_DELETE, UPSERT, UPSERT, UPSERT])
 })
 
+it.each(['""', '" 2026-11-01"', '"01/11/2026"', '"10000-01-01"', '[]'])(
+  'keeps a record whose date is %s, as the first read does',
+  (date) => {
+    const scanner = createPageScanner({ key: 'id', version: 'changeVersion', date: 'date' })
+    const batch = scanner.push(Buffer.from(`{"value":[{"id":1,"date":${date}}]}`))
+    changedRows('date', '2024-01-01', '2024-01-01').mark(batch)
+    expect([...batch.ops]).toEqual([UPSERT])
+  },
+)
+
 describe('the rows that count', () => {
   type Row = readonly [id: number | string, version?: string, op?: number]
 
