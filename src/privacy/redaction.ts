@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { MemberRule, ObjectRules } from '../records/record-batch.ts'
 import { fieldsOf } from '../records/record-rules.ts'
-import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
+import type { JsonSchema } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streamSpec } from '../streams/streams.ts'
 import {
@@ -369,31 +369,4 @@ function rulesOfReferences(
     onUnknown?.(`${reference.collection} ${reference.name}`, true)
     return 'drop'
   }
-}
-
-/** The specification of a stream for catalogs, after redaction. */
-export function redactedSpec(stream: Stream, privacy: PrivacySettings): StreamSpec {
-  let redaction: Redaction | undefined
-  const redacted = () => {
-    redaction ??= redactionOfStream(stream, privacy)
-    return redaction
-  }
-  return {
-    ...streamSpec(stream),
-    get schema() {
-      return redacted().schema
-    },
-    get leftOut() {
-      return [...redacted().outcomes].flatMap(([path, outcome]) =>
-        outcome === 'drop' ? [path] : [],
-      )
-    },
-  }
-}
-
-/** Whether the records of a stream still have a key; a stream without one is not offered. */
-export function keepsKey(stream: Stream, privacy: PrivacySettings): boolean {
-  if (stream.key === undefined) return true
-  const { outcomes } = redactionOfStream(stream, privacy)
-  return stream.key.every((column) => ['keep', 'hash', undefined].includes(outcomes.get(column)))
 }

@@ -1,7 +1,7 @@
 import { type Config, configure } from '../config/config.ts'
 import type { RetryPolicy } from '../http/retry.ts'
 import { createUnknownFields, type PrivacySettings } from '../privacy/privacy-settings.ts'
-import { keepsKey, redactedSpec, redactionOfStream } from '../privacy/redaction.ts'
+import { type Redaction, redactionOfStream } from '../privacy/redaction.ts'
 import type { Source } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
 import { availableStreams, INVENTORY, streamSpec } from '../streams/streams.ts'
@@ -67,4 +67,31 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
 
     activatesVersions: ({ emitsActivateVersions }) => emitsActivateVersions,
   }
+}
+
+/** The specification of a stream for catalogs, after redaction. */
+function redactedSpec(stream: Stream, privacy: PrivacySettings): ReturnType<typeof streamSpec> {
+  let redaction: Redaction | undefined
+  const redacted = () => {
+    redaction ??= redactionOfStream(stream, privacy)
+    return redaction
+  }
+  return {
+    ...streamSpec(stream),
+    get schema() {
+      return redacted().schema
+    },
+    get leftOut() {
+      return [...redacted().outcomes].flatMap(([path, outcome]) =>
+        outcome === 'drop' ? [path] : [],
+      )
+    },
+  }
+}
+
+/** Whether the records of a stream still have a key; a stream without one is not offered. */
+function keepsKey(stream: Stream, privacy: PrivacySettings): boolean {
+  if (stream.key === undefined) return true
+  const { outcomes } = redactionOfStream(stream, privacy)
+  return stream.key.every((column) => ['keep', 'hash', undefined].includes(outcomes.get(column)))
 }

@@ -1,5 +1,8 @@
+import type { Webhook } from '../../client/service-client.ts'
+import type { Log } from '../../protocol/connector.ts'
 import type { Page } from '../receive/receiver.ts'
-import type { Keeping } from './keeper.ts'
+import { faultOf, recordOf } from './keeper-plan.ts'
+import type { StoredHook } from './store.ts'
 import { REASONS, type Reason, type Schedule, type TriggerOutcome } from './sync-scheduler.ts'
 
 /** The counters since the start, for the pages. */
@@ -37,6 +40,109 @@ export function createActivity(now: () => Date = () => new Date()): Activity {
   }
 }
 
+/** The subscription of a collection. */
+interface Subscription {
+  /**
+   * The service's status; `Missing` without a webhook, `Refused` if none may be created, `Unknown` before the
+   * first round.
+   */
+  readonly status: string
+  readonly validUntil?: Date
+  /** The problem as text. */
+  readonly reason?: string
+  /** Since when no delivery can be expected, by the service's clock. */
+  readonly lackingSince?: Date
+}
+
+/** What the keeper knows about each collection, readable between its rounds. */
+export interface Keeping {
+  readonly subscriptions: ReadonlyMap<string, Subscription>
+  /** The service's time; the local time before the first round. */
+  now(): Date
+  /** Failed rounds since the last successful one. */
+  failures: number
+  found(hooks: readonly StoredHook[], listed: readonly Webhook[], now: Date): void
+  refused(collection: string, reason: string): void
+  accepted(collection: string): void
+  /** Repeats a message at most once per hour; for a webhook only when it has changed or is gone. */
+  warn(text: string, now: Date, log: Log, about?: Webhook): void
+}
+
+const HOUR = 3_600_000
+
+/** The status before the first round; its times are from the local clock. */
+const UNKNOWN = 'Unknown'
+
+/** Creates what is known before the first round, from the store. */
+export function createKeeping(
+  collections: readonly string[],
+  hooks: readonly StoredHook[],
+  monotonic: () => number = () => performance.now(),
+): Keeping {
+  let clock = { time: Date.now(), at: monotonic() }
+  let subscriptions = new Map<string, Subscription>(
+    collections.map((name) => {
+      const isLive = hooks.some(({ collection, state }) => collection === name && state === 'live')
+      const lacking = isLive ? {} : { lackingSince: new Date(clock.time) }
+      return [name, { status: UNKNOWN, ...lacking }]
+    }),
+  )
+  const refusals = new Map<string, string>()
+  const warned = new Map<string, number>()
+  /** The state of each webhook when it was reported, by id. */
+  const told = new Map<string, string>()
+  return {
+    failures: 0,
+    get subscriptions() {
+      return subscriptions
+    },
+    now: () => new Date(clock.time + monotonic() - clock.at),
+    found(hooks, listed, now) {
+      clock = { time: now.getTime(), at: monotonic() }
+      const present = new Map(listed.map((record) => [record.id, JSON.stringify(record)]))
+      for (const [id, facts] of told) if (present.get(id) !== facts) told.delete(id)
+      subscriptions = new Map(
+        collections.map((name) => [name, subscription(name, hooks, listed, now)]),
+      )
+    },
+    refused: (collection, reason) => void refusals.set(collection, reason),
+    accepted: (collection) => void refusals.delete(collection),
+    warn(text, now, log, about) {
+      if (about !== undefined) {
+        if (!told.has(about.id)) log.warn(text)
+        return void told.set(about.id, JSON.stringify(about))
+      }
+      const before = warned.get(text)
+      if (before !== undefined && now.getTime() - before < HOUR) return
+      for (const [old, at] of warned) if (now.getTime() - at >= HOUR) warned.delete(old)
+      warned.set(text, now.getTime())
+      log.warn(text)
+    },
+  }
+
+  function subscription(
+    name: string,
+    hooks: readonly StoredHook[],
+    listed: readonly Webhook[],
+    now: Date,
+  ): Subscription {
+    const hook = hooks.findLast(({ collection, state }) => collection === name && state === 'live')
+    const record = hook && recordOf(hook, listed)
+    const before = subscriptions.get(name)
+    const lackingSince = (before?.status === UNKNOWN ? undefined : before?.lackingSince) ?? now
+    if (hook === undefined || record === undefined) {
+      const reason = refusals.get(name)
+      if (reason !== undefined) return { status: 'Refused', reason, lackingSince }
+      return { status: 'Missing', lackingSince }
+    }
+    const { status, validUntil } = record
+    const facts = { status, ...(validUntil === undefined ? {} : { validUntil }) }
+    const fault = faultOf(hook, record, now)
+    if (fault === undefined) return facts
+    return { ...facts, reason: fault.why, ...(fault.isOver ? { lackingSince } : {}) }
+  }
+}
+
 /** The data of the pages. */
 export interface Facts {
   readonly keeping: Pick<Keeping, 'subscriptions' | 'now' | 'failures'>
@@ -45,8 +151,6 @@ export interface Facts {
   /** Answers of the receiver by status code. */
   readonly deliveries: ReadonlyMap<number, number>
 }
-
-const HOUR = 3_600_000
 
 /** `/healthz`: 503 if a collection has had no usable webhook for an hour. */
 export function healthPage({ keeping, schedule, activity }: Facts): ReturnType<Page> {
