@@ -133,6 +133,21 @@ function isOneObject(json: unknown): boolean {
   }
 }
 
+/** Adds the records of a batch that are not skipped to these counts. Returns their number. */
+export function countRecords(
+  { count, ops }: RecordBatch,
+  counts: { records: number; deletes: number },
+): number {
+  let counted = 0
+  for (let i = 0; i < count; i++) {
+    if (ops[i] === SKIP) continue
+    counted++
+    if (ops[i] === UPSERT) counts.records++
+    else counts.deletes++
+  }
+  return counted
+}
+
 // Allocating a buffer costs more than filling it: the lines of a page touch some 80 new memory pages, each of which
 // is a page fault. So the buffers of lines are reused.
 

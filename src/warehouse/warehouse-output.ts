@@ -1,6 +1,6 @@
 import { asConnectorError, type ConnectorError } from '../ground/errors.ts'
 import type { Log, StateSource, StreamOutput } from '../protocol/connector.ts'
-import { type RecordBatch, releaseBuffer, SKIP, UPSERT } from '../records/record-batch.ts'
+import { countRecords, type RecordBatch, releaseBuffer, UPSERT } from '../records/record-batch.ts'
 import type { Load } from './load-rows.ts'
 import { LINE_PARTS } from './row-encoder.ts'
 import { type StreamRows, unwritable } from './stream-rows.ts'
@@ -324,14 +324,4 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
 function weightOf(bytes: number, count: number, rise: boolean): number {
   if (!rise || bytes >= LONG_BYTES) return REPLACING
   return bytes * COMMIT_ROWS > count * COMMIT_BYTES ? WIDE : 1
-}
-
-function countRecords(
-  { count, ops }: RecordBatch,
-  counts: Record<'records' | 'deletes', number>,
-): void {
-  for (let i = 0; i < count; i++) {
-    if (ops[i] === UPSERT) counts.records++
-    else if (ops[i] !== SKIP) counts.deletes++
-  }
 }

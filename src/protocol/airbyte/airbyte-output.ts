@@ -1,10 +1,4 @@
-import {
-  type LineParts,
-  type ObjectRules,
-  type RecordBatch,
-  SKIP,
-  UPSERT,
-} from '../../records/record-batch.ts'
+import { countRecords, type LineParts, type ObjectRules } from '../../records/record-batch.ts'
 import { createBatchRewriter } from '../../records/record-rules.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
 import type { Stamp, StateSource, StreamOutput } from '../connector.ts'
@@ -58,7 +52,6 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const held = createHeldLines(writer)
   const counts = { records: 0, deletes: 0, isTracked: true }
-  const descriptor = JSON.stringify(stream)
   let onFirst = () => {}
   let source: StateSource | undefined
   let isStarted = false
@@ -99,14 +92,14 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
       onFirst = listener
     },
     records(batch, stamp) {
-      count(batch)
+      sinceState += countRecords(batch, counts)
       onFirst()
-      const lines = select(batch).lines(parts(stamp))
+      const lines = select(batch).lines(partsOf(spec, stamp))
       budget.onRecords(lines.length)
       return held.hold(lines)
     },
     deletes(rows, stamp) {
-      const { prefix, deleteSuffix } = parts(stamp)
+      const { prefix, deleteSuffix } = partsOf(spec, stamp)
       const lines = rows.map((row) => `${prefix}{${row}${deleteSuffix}`)
       sinceState += rows.length
       counts.deletes += rows.length
@@ -146,28 +139,19 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
   function status(value: messages.StreamStatus): void {
     void writer.write(`${messages.streamStatus(stream, value)}\n`)
   }
+}
 
-  function count({ count, ops }: RecordBatch): void {
-    for (let i = 0; i < count; i++) {
-      const kind = ops[i]
-      if (kind === SKIP) continue
-      sinceState++
-      if (kind === UPSERT) counts.records++
-      else counts.deletes++
-    }
-  }
-
-  function parts(stamp: Stamp): LineParts {
-    const { cursor, now } = stamp
-    // Never earlier than the cursor, which does not decrease from sync to sync.
-    const emittedAt = Math.max(now.getTime(), Math.floor(cursor / 1000))
-    const { live, deleted } = recordEnds(spec, CDC_DELETED_AT, stamp)
-    return {
-      prefix: Buffer.from(
-        `{"type":"RECORD","record":{"stream":${descriptor},"emitted_at":${emittedAt},"data":`,
-      ),
-      suffix: Buffer.from(`${live}}}\n`),
-      deleteSuffix: Buffer.from(`${deleted}}}\n`),
-    }
+/** The texts around each record of a batch. */
+function partsOf(spec: StreamSpec, stamp: Stamp): LineParts {
+  const { cursor, now } = stamp
+  // Never earlier than the cursor, which does not decrease from sync to sync.
+  const emittedAt = Math.max(now.getTime(), Math.floor(cursor / 1000))
+  const { live, deleted } = recordEnds(spec, CDC_DELETED_AT, stamp)
+  return {
+    prefix: Buffer.from(
+      `{"type":"RECORD","record":{"stream":${JSON.stringify(spec.name)},"emitted_at":${emittedAt},"data":`,
+    ),
+    suffix: Buffer.from(`${live}}}\n`),
+    deleteSuffix: Buffer.from(`${deleted}}}\n`),
   }
 }

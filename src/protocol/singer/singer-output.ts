@@ -1,11 +1,5 @@
 import { isJsonObject } from '../../ground/json.ts'
-import {
-  type LineParts,
-  type ObjectRules,
-  type RecordBatch,
-  SKIP,
-  UPSERT,
-} from '../../records/record-batch.ts'
+import { countRecords, type LineParts, type ObjectRules } from '../../records/record-batch.ts'
 import { createBatchRewriter } from '../../records/record-rules.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
 import type { Stamp, StateSource, StreamOutput } from '../connector.ts'
@@ -145,7 +139,6 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
   const { spec, rules, writer, states, log } = settings
   const { name: stream } = spec
   const counts = { records: 0, deletes: 0, isTracked: true }
-  const name = JSON.stringify(stream)
   const held = createHeldLines(writer)
   const select = createBatchRewriter(rules)
   let source: StateSource | undefined
@@ -187,17 +180,16 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     },
     records(batch, stamp) {
       describe()
-      const before = counts.records + counts.deletes
-      count(batch)
-      const lines = select(batch).lines(parts(stamp))
+      const counted = countRecords(batch, counts)
+      const lines = select(batch).lines(partsOf(spec, stamp))
       const done = held.hold(lines)
       wrote(lines)
-      if (isAwaited && counts.records + counts.deletes > before) tellFirst()
+      if (isAwaited && counted > 0) tellFirst()
       return done
     },
     deletes(rows, stamp) {
       describe()
-      const { prefix, deleteSuffix } = parts(stamp)
+      const { prefix, deleteSuffix } = partsOf(spec, stamp)
       counts.deletes += rows.length
       const lines = rows.map((row) => `${prefix}{${row}${deleteSuffix}`).join('')
       wrote(lines)
@@ -255,24 +247,18 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     isUnsaved = true
     states.onRecords(length)
   }
+}
 
-  function count({ count, ops }: RecordBatch): void {
-    for (let i = 0; i < count; i++) {
-      if (ops[i] === UPSERT) counts.records++
-      else if (ops[i] !== SKIP) counts.deletes++
-    }
-  }
-
-  function parts(stamp: Stamp): LineParts {
-    const time = stamp.now.toISOString()
-    const version = spec.hasGenerations ? `,"version":${stamp.generation}` : ''
-    const { live, deleted } = recordEnds(spec, SDC_DELETED_AT, stamp)
-    return {
-      prefix: Buffer.from(
-        `{"type":"RECORD","stream":${name},"time_extracted":"${time}"${version},"record":`,
-      ),
-      suffix: Buffer.from(`${live}}\n`),
-      deleteSuffix: Buffer.from(`${deleted}}\n`),
-    }
+/** The texts around each record of a batch. */
+function partsOf(spec: StreamSpec, stamp: Stamp): LineParts {
+  const time = stamp.now.toISOString()
+  const version = spec.hasGenerations ? `,"version":${stamp.generation}` : ''
+  const { live, deleted } = recordEnds(spec, SDC_DELETED_AT, stamp)
+  return {
+    prefix: Buffer.from(
+      `{"type":"RECORD","stream":${JSON.stringify(spec.name)},"time_extracted":"${time}"${version},"record":`,
+    ),
+    suffix: Buffer.from(`${live}}\n`),
+    deleteSuffix: Buffer.from(`${deleted}}\n`),
   }
 }
