@@ -276,7 +276,7 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     takes: 'switch',
   },
   jsonSpelling: {
-    text: 'spelling of JSON in bodies: compact, or with spaces and escapes that differ in each answer',
+    text: 'spelling of JSON in bodies: compact, or with spaces, escapes and an order of members that differ in each answer',
     takes: ['compact', 'varied'],
   },
   ...writeOptionFacts,

@@ -307,6 +307,9 @@ describe('the service', () => {
     const [one, two] = [await bodyOf('/people'), await bodyOf('/people')]
     expect(one).toMatch(/\\u00[67]/)
     expect(one).toMatch(/[\n\t]/)
+    const namesOf = (body: string) => Object.keys(JSON.parse(body).value[0])
+    expect(namesOf(one)).not.toEqual(namesOf(plain))
+    expect(namesOf(one)).not.toEqual(namesOf(two))
     expect(two).not.toBe(one)
     expect([one, two].map((body) => JSON.parse(body))).toEqual(Array(2).fill(JSON.parse(plain)))
   })
