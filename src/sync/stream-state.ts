@@ -152,25 +152,14 @@ export function createStreamState(
   // If an older state did not count rows, their number stays unknown.
   let rowsCounted = stored === undefined ? 0 : stored.rowsCounted
   const state: WritableState = {
+    ...initialFields(settings, stored),
     stream,
     mode,
     refresh,
-    isRefreshed: isRefreshed(settings, stored),
     startsNoDelta: byLists !== undefined,
     keys,
     latestChanges,
     position: stored?.position ?? first,
-    start: settings.start,
-    generation: stored?.generation ?? nextGeneration(0, settings.now),
-    isContinued: stored !== undefined,
-    isSettled: stored?.isSettled ?? false,
-    replacesOlder: stored?.replacesOlder ?? settings.replacesOlder ?? true,
-    begunFrom: streamStart(stored, settings.why),
-    wasDeltaOffered: stored?.wasDeltaOffered ?? false,
-    listedUntil: stored?.listedUntil ?? byLists?.until ?? null,
-    auditedAt: stored?.auditedAt ?? null,
-    isAuditing: stored?.isAuditing ?? false,
-    auditedParts: stored?.auditedParts ?? new Map(),
     get isListDue() {
       const { position, isSettled } = state
       if (wasListMadeDue || position.phase !== 'complete') return wasListMadeDue
@@ -277,6 +266,25 @@ export function createStreamState(
       rowsCounted,
     })
   }
+}
+
+/** The fields that begin with stored values and may change during the read. */
+function initialFields(settings: StreamStateSettings, stored: StoredState | undefined) {
+  const { start, now, byLists, replacesOlder = true, why } = settings
+  return {
+    start,
+    isRefreshed: isRefreshed(settings, stored),
+    generation: stored?.generation ?? nextGeneration(0, now),
+    isContinued: stored !== undefined,
+    isSettled: stored?.isSettled ?? false,
+    replacesOlder: stored?.replacesOlder ?? replacesOlder,
+    begunFrom: streamStart(stored, why),
+    wasDeltaOffered: stored?.wasDeltaOffered ?? false,
+    listedUntil: stored?.listedUntil ?? byLists?.until ?? null,
+    auditedAt: stored?.auditedAt ?? null,
+    isAuditing: stored?.isAuditing ?? false,
+    auditedParts: stored?.auditedParts ?? new Map(),
+  } satisfies Partial<StreamState>
 }
 
 /** See `StreamState.isRefreshed`. */
