@@ -172,7 +172,7 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
 
 /**
  * A stream that has been read is read whole once more, by a list that is wrong once while nothing else happens:
- * what it does not show lives.
+ * what it does not show lives. A list of the next sync, by which that may be confirmed, is wrong once as well, or not.
  */
 function wrongOnce({ stream }: Focus): fc.Arbitrary<Step[]> {
   const list = fc.record({
@@ -189,8 +189,14 @@ function wrongOnce({ stream }: Focus): fc.Arbitrary<Step[]> {
     { weight: 1, arbitrary: start },
   )
   return fc
-    .record({ stream, fault, skip: fc.constantFrom(0, 0, 1, 2), isNew: fc.boolean() })
-    .map(({ stream, fault, skip, isNew }): Step[] => {
+    .record({
+      stream,
+      fault,
+      skip: fc.constantFrom(0, 0, 1, 2),
+      isNew: fc.boolean(),
+      again: fc.array(list, { maxLength: 1 }),
+    })
+    .map(({ stream, fault, skip, isNew, again }): Step[] => {
       const one: Fault = {
         ...fault,
         stream,
@@ -205,6 +211,10 @@ function wrongOnce({ stream }: Focus): fc.Arbitrary<Step[]> {
         // The delta has ended, so that it is read whole as well.
         { do: 'advance', hours: 80 },
         { ...QUIET, faults: [one] },
+        ...again.map(({ kind }): Step => {
+          const path = 'whole-list'
+          return { ...QUIET, faults: [{ kind, path, stream, skip: 0, times: 1 }] }
+        }),
       ]
     })
 }
