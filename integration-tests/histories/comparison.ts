@@ -157,6 +157,9 @@ export function isCompared(row: Row, stream: Stream, comparison: Comparison): bo
     const isReached = hasList(comparison) || !isBefore(row, earliestDeltaStart(emulator.now()))
     return isReached && !isAfter(row, lastDay)
   }
+  // Without a delta, which the service may have refused, rows are only read as far as lists reach.
+  const isListed = state.phase === 'list' || state.phase === 'complete'
+  if (isListed && isAfter(row, state.listed_until ?? lastDay)) return false
   return (isHistoryFresh && hasList(comparison)) || !isBefore(row, state.window)
 }
 

@@ -12,6 +12,8 @@ export interface StreamState {
   readonly link: string | null
   readonly mode: string
   readonly backfilled_at: string | null
+  /** The last day of its lists so far. */
+  readonly listed_until: string | null
   /** False where the ids had no room. */
   readonly tracked: boolean
 }
