@@ -106,7 +106,7 @@ function questions(
 }
 
 function isNatural(value: unknown): boolean {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 63
 }
 
 /** What a killed process may leave of a warehouse. */
