@@ -79,6 +79,17 @@ describe('a list that contradicts the first phase of a delta', () => {
     expect(scenario.differences()).toEqual([])
   })
 
+  it('is read again if it is older than a change that moved a row into the window', async () => {
+    const { emulator, settings, sync } = await startWith('calculated_totals', 2)
+    settings['start_date'] = '2024-06-01'
+    for (const id of [1, 2]) emulator.update('calculated-totals', id, { date: '2024-07-01' })
+    await sync()
+    emulator.update('calculated-totals', 1, { date: '2026-07-01' })
+    emulator.fault(/^\/calculated-totals[?](?!.*delta)/, 'stale', { times: 1 })
+    await sync()
+    expect(scenario.differences()).toEqual([])
+  })
+
   it('keeps such rows as long as there is no way to look', async () => {
     const { emulator, sync } = await startWith('employers', 4)
     await sync()

@@ -63,8 +63,7 @@ function logResult(vanished: number, isSure: boolean, { state, log }: StreamCont
 }
 
 /**
- * Looks for the rows that an earlier sync has left unconfirmed, unless the stream was read from the beginning since.
- * Those that it does not find twice will be deleted: an answer may be incomplete.
+ * Looks for the unconfirmed rows, unless this sync has read the stream from the beginning; then the next one does. Those that it does not find twice will be deleted: an answer may be incomplete.
  */
 export async function confirmUnconfirmed(context: StreamContext): Promise<void> {
   const { state, log } = context
@@ -75,7 +74,7 @@ export async function confirmUnconfirmed(context: StreamContext): Promise<void> 
   const gone = missing.length === 0 ? missing : await confirmNotFound(context)
   keys.markGone(gone)
   log.info(
-    `${stream.stream}: two answers to the last sync contradicted each other about ${many(count, 'row')}, which ${count === 1 ? 'was' : 'were'} requested again: ${gone.length} will be deleted.`,
+    `${stream.stream}: two answers of the service contradicted each other about ${many(count, 'row')}, which ${count === 1 ? 'was' : 'were'} requested again: ${gone.length} will be deleted.`,
   )
 }
 

@@ -1,5 +1,5 @@
 import { DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
-import { createIdSet, type Key, keyAt } from './id-set.ts'
+import { createIdSet, type IdSet, type Key, keyAt } from './id-set.ts'
 import {
   allKeys,
   charactersOf,
@@ -12,6 +12,9 @@ import {
   type StoredKeys,
   union,
 } from './stored-keys.ts'
+
+/** More rows than this of the lists before the window than the delta had in it are not looked for again. */
+const MOST_CONTRADICTED = 100
 
 /** Where the date of a row is: in the delta's window or a list, or in the days before the window. */
 export type Place = 'window' | 'backfill'
@@ -35,7 +38,8 @@ export interface LiveKeys {
    * Notes a batch that is about to be written. A record that must not be written gets the op SKIP: a Delete of a row
    * that the backfill has. A record that already has the op SKIP only says that its row exists. If `place` is a
    * function, rows may move between the two places. `mayRepeat` says that the rest of the page is still to come: if
-   * the page is requested again, these records may be missing from it.
+   * the page is requested again, these records may be missing from it. Rows that a list of the days before the window has
+   * although the delta had them in it are unconfirmed, unless they are many: the list may be out of date.
    */
   observe(batch: RecordBatch, place: Place | PlaceOf, mayRepeat?: boolean): void
   /** The current page was interrupted, and will be requested again. */
@@ -82,7 +86,7 @@ export interface LiveKeys {
   leaveUnconfirmed(keys: readonly Key[]): void
   /** The audit has found the rows of a batch, which is not written. */
   markFound(batch: RecordBatch): void
-  /** The rows that an earlier sync has left unconfirmed; of an audit, those that it has not found so far. */
+  /** The unconfirmed rows of this sync and the one before; of an audit, those that it has not found so far. */
   unconfirmed(): readonly Key[]
   /** Marks some of these rows as deleted. */
   markGone(keys: readonly Key[]): void
@@ -136,8 +140,11 @@ export function createLiveKeys(
       highestVersion = later(highestVersion, batch.highestVersion ?? null)
       if (!isTracked) return
       if (mayRepeat) for (let i = 0; i < batch.count; i++) sets.ofThisPage.add(keyAt(batch, i))
+      const contradicted = place === 'backfill' && !isAuditing ? keysIn(sets.window, batch) : []
       if (!(place instanceof Function) && isPlain(batch)) observePlain(batch.keys, place, sets)
       else if (observeEach(batch, place, sets)) isBackfillInDoubt = true
+      if (sets.unconfirmed.size + contradicted.length > MOST_CONTRADICTED) return
+      for (const key of contradicted) sets.unconfirmed.add(key)
     },
     pageInterrupted() {
       sets.doubted.addAll(sets.ofThisPage)
@@ -242,6 +249,17 @@ export function createLiveKeys(
       return { highestVersion, isTracked, ...encodeSets(sets) }
     },
   }
+}
+
+/** The keys of a batch that a set has. */
+function keysIn(set: IdSet, batch: RecordBatch): Key[] {
+  const found: Key[] = []
+  if (set.size === 0) return found
+  for (let i = 0; i < batch.count; i++) {
+    const key = keyAt(batch, i)
+    if (batch.ops[i] !== SKIP && set.has(key)) found.push(key)
+  }
+  return found
 }
 
 function isKnown(key: Key, { window, backfill }: KeySets): boolean {
