@@ -63,7 +63,8 @@ function logResult(vanished: number, isSure: boolean, { state, log }: StreamCont
 }
 
 /**
- * Looks for the unconfirmed rows, unless this sync has read the stream from the beginning; then the next one does. Those that it does not find twice will be deleted: an answer may be incomplete.
+ * Looks for the unconfirmed rows, unless this sync has read the stream from the beginning; then the next one does.
+ * Those that it does not find twice will be deleted: an answer may be incomplete.
  */
 export async function confirmUnconfirmed(context: StreamContext): Promise<void> {
   const { state, log } = context
