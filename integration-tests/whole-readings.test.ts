@@ -5,15 +5,10 @@ import { type Scenario, startScenario, startWithRows, withState } from './histor
 let scenario: Scenario
 afterEach(() => scenario.emulator.close())
 
-async function start(streams: readonly string[], options?: EmulatorOptions): Promise<Scenario> {
-  scenario = await startScenario(streams, options)
-  return scenario
-}
-
-async function startWith(...settings: Parameters<typeof startWithRows>): Promise<Scenario> {
-  scenario = await startWithRows(...settings)
-  return scenario
-}
+const start = async (streams: readonly string[], options?: EmulatorOptions) =>
+  (scenario = await startScenario(streams, options))
+const startWith = async (...settings: Parameters<typeof startWithRows>) =>
+  (scenario = await startWithRows(...settings))
 
 const LATER = { hours: 73 }
 const isSingle = (request: string) => /\/\d+\?/.test(request)
@@ -379,29 +374,25 @@ describe('a delta that was offered before', () => {
   })
 })
 
-describe('a delta that is refused at its first start', () => {
-  it('is started by the next sync if there is no list instead', async () => {
-    const { emulator, sync } = await start(['access_clockings'], { dialect: 'specification' })
-    emulator.insert('access-clockings', { date: '2026-11-01' })
-    emulator.fail(/&delta$/, 405, { times: 1 })
-    expect((await sync()).exitCode).toBe(1)
-    expect((await sync()).exitCode).toBe(0)
-    expect(scenario.differences()).toEqual([])
-  })
+it('a delta that is refused at its first start is started by the next sync if there is no list instead', async () => {
+  const { emulator, sync } = await start(['access_clockings'], { dialect: 'specification' })
+  emulator.insert('access-clockings', { date: '2026-11-01' })
+  emulator.fail(/&delta$/, 405, { times: 1 })
+  expect((await sync()).exitCode).toBe(1)
+  expect((await sync()).exitCode).toBe(0)
+  expect(scenario.differences()).toEqual([])
 })
 
-describe('a dated stream without a delta', () => {
-  it('keeps the days that it has listed if future_days is reduced', async () => {
-    const { emulator, settings, sync } = await startWith('absences', 2)
-    emulator.insert('absences', { date: '2027-09-01' })
-    emulator.fail(/&delta$/, 404)
-    settings['future_days'] = 400
-    await sync()
-    settings['future_days'] = 10
-    const { deleted } = await sync()
-    expect(deleted).toEqual([])
-    emulator.remove('absences', 3)
-    expect((await sync()).deleted).toEqual([3])
-    expect(scenario.differences()).toEqual([])
-  })
+it('a dated stream without a delta keeps the days that it has listed if future_days is reduced', async () => {
+  const { emulator, settings, sync } = await startWith('absences', 2)
+  emulator.insert('absences', { date: '2027-09-01' })
+  emulator.fail(/&delta$/, 404)
+  settings['future_days'] = 400
+  await sync()
+  settings['future_days'] = 10
+  const { deleted } = await sync()
+  expect(deleted).toEqual([])
+  emulator.remove('absences', 3)
+  expect((await sync()).deleted).toEqual([3])
+  expect(scenario.differences()).toEqual([])
 })
