@@ -5,6 +5,7 @@ import { many } from '../protocol/progress/sync-progress.ts'
 import { addDays } from './days.ts'
 import { type EmitSettings, emitPages, emitSlices } from './emit.ts'
 import type { Key } from './id-set.ts'
+import { MOST_UNCONFIRMED } from './live-keys.ts'
 import { isDamaged, isNotOffered } from './page-failures.ts'
 import { LIST } from './position.ts'
 import { changedRows } from './row-treatment.ts'
@@ -37,10 +38,11 @@ export async function confirmDeletes(context: StreamContext): Promise<void> {
     )
   const onlyListed: Key[] = []
   const isSure = await look(context, (key) => {
-    if (onlyListed.length <= MOST_SINGLE) onlyListed.push(key)
+    if (onlyListed.length <= MOST_UNCONFIRMED) onlyListed.push(key)
   })
   const isDelta = position.phase === 'complete' && position.next !== 'list'
-  if (isDelta && !isSettled && onlyListed.length <= MOST_SINGLE) keys.leaveUnconfirmed(onlyListed)
+  if (isDelta && !isSettled && onlyListed.length <= MOST_UNCONFIRMED)
+    keys.leaveUnconfirmed(onlyListed)
   if (vanished > 0) logResult(vanished, isSure, context)
 }
 

@@ -13,8 +13,8 @@ import {
   union,
 } from './stored-keys.ts'
 
-/** More rows than this of the lists before the window than the delta had in it are not looked for again. */
-const MOST_CONTRADICTED = 100
+/** If two answers contradict each other about more rows than this, none of them is unconfirmed. */
+export const MOST_UNCONFIRMED = 100
 
 /** Where the date of a row is: in the delta's window or a list, or in the days before the window. */
 export type Place = 'window' | 'backfill'
@@ -143,7 +143,7 @@ export function createLiveKeys(
       const contradicted = place === 'backfill' && !isAuditing ? keysIn(sets.window, batch) : []
       if (!(place instanceof Function) && isPlain(batch)) observePlain(batch.keys, place, sets)
       else if (observeEach(batch, place, sets)) isBackfillInDoubt = true
-      if (sets.unconfirmed.size + contradicted.length > MOST_CONTRADICTED) return
+      if (sets.unconfirmed.size + contradicted.length > MOST_UNCONFIRMED) return
       for (const key of contradicted) sets.unconfirmed.add(key)
     },
     pageInterrupted() {
