@@ -100,7 +100,8 @@ export function createChoices(streams: readonly string[]): Choices {
   }
 }
 
-function isAlways(stream: string, property: string): boolean {
+/** Whether nobody can leave out a column. */
+export function isAlways(stream: string, property: string): boolean {
   const { key = ['id'] } = catalogue.get(stream) as Stream
   return ALWAYS.includes(property) || key.includes(property)
 }

@@ -1,4 +1,5 @@
 import { createWarehouse, keyOf, type Warehouse } from '../testing/warehouse.ts'
+import { isAlways } from './choices.ts'
 import type { Kept } from './history.ts'
 import type { SyncMessage, SyncRun } from './run-sync.ts'
 
@@ -258,11 +259,18 @@ function overwrittenFaults(stream: string, records: readonly Row[]): string[] {
     const isTwice = seen.has(version)
     seen.add(version)
     if (isTwice) return [`${stream} ${version} is twice in a full refresh`]
-    // One that is marked by the service arrives whole, in a refresh too.
-    return row['_ab_cdc_deleted_at'] === null || row['status'] === 'Deleted'
+    return row['_ab_cdc_deleted_at'] === null || isWhole(stream, row)
       ? []
       : [`${stream} ${version} is gone in a full refresh`]
   })
+}
+
+/**
+ * Whether it is more than what is said of a row that is gone. A record that is marked by the service arrives whole, in a
+ * refresh too, and the column of its mark may be left out.
+ */
+function isWhole(stream: string, row: Row): boolean {
+  return Object.keys(row).some((name) => !name.startsWith('_') && !isAlways(stream, name))
 }
 
 function copyOf(refreshed: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
