@@ -55,6 +55,14 @@ it('leaves a member out of every record, wherever it is and however the body is 
   }
 })
 
+it('leaves a member out of an array where all records before had a plain value', () => {
+  const plain = Array.from({ length: 5 }, (_, i) => `{"id":${i},"a":${i}}`)
+  const lists = Array.from({ length: 5 }, (_, i) => `{"id":${i},"a":[{"pin":${i}},${i}]}`)
+  const scanner = createPageScanner(SHAPE, { rules: withoutPin })
+  const lines = linesOf(scanner, page(...plain, ...lists, ...plain))
+  expect(lines).toEqual([...plain, ...lists.map((_, i) => `{"id":${i},"a":[{},${i}]}`), ...plain])
+})
+
 it('still provides the received record, for decisions', () => {
   const scanner = createPageScanner(SHAPE, { rules: withoutPin })
   const batch = scanner.push(page('{"id":1,"pin":1}', '{"id":2,"pin":2}', '{"id":3,"lines":{}}'))

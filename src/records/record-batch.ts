@@ -138,13 +138,15 @@ export function countRecords(
   { count, ops }: RecordBatch,
   counts: { records: number; deletes: number },
 ): number {
-  let counted = 0
+  let records = 0
+  let skipped = 0
   for (let i = 0; i < count; i++) {
-    if (ops[i] === SKIP) continue
-    counted++
-    if (ops[i] === UPSERT) counts.records++
-    else counts.deletes++
+    if (ops[i] === UPSERT) records++
+    else if (ops[i] === SKIP) skipped++
   }
+  const counted = count - skipped
+  counts.records += records
+  counts.deletes += counted - records
   return counted
 }
 

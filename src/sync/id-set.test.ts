@@ -72,6 +72,36 @@ describe('a set of ids', () => {
     expect(new Set(set.keys())).toEqual(new Set([1, 3, 2 ** 40, 2 ** 32]))
   })
 
+  it('contains what a plain set would contain, whatever batches of integers are added and deleted', () => {
+    const start = fc.oneof(fc.nat(60), fc.integer({ min: 2 ** 32 - 60, max: 2 ** 32 + 3 }))
+    const range = fc.tuple(start, fc.integer({ min: 1, max: 50 })).map(([first, length]) => {
+      return Float64Array.from({ length }, (_, i) => first + i)
+    })
+    const scattered = fc.array(fc.oneof(start, fc.constant(Number.NaN)), { maxLength: 50 })
+    const batch = fc.oneof(
+      range,
+      scattered.map((keys) => Float64Array.from(keys)),
+    )
+    const step = fc.tuple(fc.constantFrom('add', 'delete', 'encode'), batch)
+    fc.assert(
+      fc.property(fc.array(step), (steps) => {
+        let set = createIdSet()
+        const plain = new Set<Key>()
+        for (const [what, keys] of steps) {
+          if (what === 'add') set.addIntegers(keys)
+          else if (what === 'delete') set.deleteIntegers(keys)
+          else set = createIdSet(set.encode())
+          for (const key of keys) {
+            if (what === 'add' && !Number.isNaN(key)) plain.add(key)
+            if (what === 'delete') plain.delete(key)
+          }
+        }
+        expect(new Set(set.keys())).toEqual(plain)
+        expect(set.size).toBe(plain.size)
+      }),
+    )
+  })
+
   it('is null if it is empty', () => {
     const set = createIdSet()
     set.add(7)

@@ -1,5 +1,5 @@
 import { DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
-import { createIdSet, type IdSet, type Key, keyAt } from './id-set.ts'
+import { createIdSet, type IdSet, isRising, type Key, keyAt } from './id-set.ts'
 import {
   allKeys,
   charactersOf,
@@ -321,7 +321,7 @@ function skipRepeats(batch: RecordBatch, highestSent: number, sets: KeySets): nu
   const { count, ops, keys } = batch
   const { window, reportedDeleted } = sets
   // Lists usually come in the order of ids.
-  if (isPlain(batch) && isRisingAbove(highestSent, keys)) {
+  if (isPlain(batch) && isRising(keys, highestSent)) {
     window.addIntegers(keys)
     return keys[count - 1] ?? highestSent
   }
@@ -339,15 +339,6 @@ function skipRepeats(batch: RecordBatch, highestSent: number, sets: KeySets): nu
 function isPlain({ count, ops, keys }: RecordBatch): boolean {
   for (let i = 0; i < count; i++) {
     if (ops[i] !== UPSERT || Number.isNaN(keys[i])) return false
-  }
-  return true
-}
-
-function isRisingAbove(bound: number, keys: Float64Array): boolean {
-  let last = bound
-  for (const key of keys) {
-    if (key <= last) return false
-    last = key
   }
   return true
 }

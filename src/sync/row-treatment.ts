@@ -1,6 +1,6 @@
 import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { type Day, dayIn } from './days.ts'
-import { type Key, keyAt } from './id-set.ts'
+import { isRising, type Key, keyAt } from './id-set.ts'
 import type { Place, PlaceOf } from './live-keys.ts'
 
 /** How the rows of an answer are judged before they are written. */
@@ -115,13 +115,6 @@ function settle(batch: RecordBatch, versions: Map<Key, string>): void {
 }
 
 /** Whether a batch may contain a row twice. Increasing keys are the common and fast case. */
-function hasRepeats({ count, keys }: RecordBatch): boolean {
-  if (isRising(keys, count)) return false
-  return !isRising(keys.slice().sort(), count)
-}
-
-/** A key that is not an integer is NaN, which no comparison accepts. */
-function isRising(keys: Float64Array, count: number): boolean {
-  for (let i = 0; i < count; i++) if (!((keys[i] as number) > (keys[i - 1] ?? -1))) return false
-  return true
+function hasRepeats({ keys }: RecordBatch): boolean {
+  return !isRising(keys) && !isRising(keys.slice().sort())
 }

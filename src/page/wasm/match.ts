@@ -11,17 +11,7 @@ import {
   NONE,
   VERSION,
 } from './names'
-import {
-  beginRecord,
-  endRecord,
-  isInside,
-  leave,
-  leftEnd,
-  list,
-  replace,
-  resume,
-  VALUES_STAY,
-} from './rewrite'
+import { beginRecord, endRecord, isInside, leave, leftEnd, list, replace, resume } from './rewrite'
 import {
   CUT,
   CUT_BYTES,
@@ -36,9 +26,11 @@ import {
   learn,
   RESUME,
   RULE,
+  RULED,
   STEP_BYTES,
   stepsOf,
   TEXT,
+  VALUES_STAY,
   WANTED,
 } from './shape'
 import { arrayEnd, beginText, digits, escaped, stringEnd, textStops } from './tokens'
@@ -73,7 +65,11 @@ export function matchElements(at: u32, end: u32): u32 {
   let done: u32 = 0
   for (let tried: u32 = 0; tried < known; ) {
     const shape = (likely + tried) % known
-    const after = matchShape(at, end, stepsOf(shape))
+    const steps = stepsOf(shape)
+    const isRuled = load<u32>(steps, RULED) != 0
+    const after = isRuled
+      ? matchShape<Rewritten>(at, end, steps)
+      : matchShape<Whole>(at, end, steps)
     if (after == 0) {
       tried++
       continue
@@ -108,11 +104,16 @@ function isFollowed(at: u32): bool {
   return load<u16>(at) == 0x7b2c
 }
 
+// `matchShape` is compiled twice, so that records that the rules leave as they are take no time for rules.
+type Whole = u8
+type Rewritten = u16
+
 /**
  * Reads elements of one shape. It is one long function on purpose, like `run`. White space, numbers with an exponent
  * or very many digits, and elements with a problem are left to the general scanner.
  */
-function matchShape(at: u32, end: u32, steps: u32): u32 {
+function matchShape<Records>(at: u32, end: u32, steps: u32): u32 {
+  const isRewritten = sizeof<Records>() == sizeof<Rewritten>()
   let done: u32 = 0
   let p = at
   while (true) {
@@ -128,7 +129,7 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
     let isDelete = false
     let step = steps
     let cutAt: u32 = 0
-    beginRecord(p)
+    if (isRewritten) beginRecord(p)
     while (true) {
       const textAt = p
       let text = load<u32>(step, TEXT)
@@ -143,7 +144,12 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
       const same = i8x16.bitmask(i8x16.eq(v128.load(p), v128.load(text)))
       if ((same | load<i32>(step, IGNORED)) != 0xffff) return done
       p += left
-      let cuts = load<u32>(step, CUTS)
+      let cuts: u32 = 0
+      let rule: u32 = 0
+      if (isRewritten) {
+        cuts = load<u32>(step, CUTS)
+        rule = load<u32>(step, RULE)
+      }
       if (cuts != 0) {
         let at = load<u32>(step, CUTS_AT)
         for (; cuts != 0; cuts--) {
@@ -157,7 +163,6 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
           at += CUT_BYTES
         }
       }
-      const rule = load<u32>(step, RULE)
       step += STEP_BYTES
       if (wanted >= LAST) {
         if (wanted == DATA_BEGINS) {
@@ -193,6 +198,7 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
           p += fraction
         }
       } else if (c == 0x5b) {
+        if (!isRewritten && load<u32>(step - STEP_BYTES, RULE) != 0) return done
         p = arrayEnd(p, end)
         if (p == 0) return done
       } else {
@@ -227,9 +233,9 @@ function matchShape(at: u32, end: u32, steps: u32): u32 {
     if (version != 0 && versionEnd - version > MAX_TEXT) return done
     if (isDelete) flags = (flags & ESCAPED_VERSION) | REMOVED
     if (recordEnd == 0) recordEnd = p
-    const left = endRecord(record, recordEnd)
+    const left = isRewritten ? endRecord(record, recordEnd) : record
     const row = addRow(record, recordEnd, key, keyEnd, version, versionEnd, date, flags)
-    leaveAs(row, left, leftEnd)
+    leaveAs(row, left, isRewritten ? leftEnd : recordEnd)
     credit++
     done = p
     if (!isFollowed(p)) return done

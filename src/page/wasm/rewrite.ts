@@ -9,6 +9,7 @@ import {
   RESUME,
   spoilScript,
   stringEnd,
+  VALUES_STAY,
   valueEnd,
 } from './shape'
 
@@ -30,8 +31,6 @@ const DROP: u32 = 1
 const REPLACE: u32 = 2
 /** There are rules for the members of the object, or of each object in the array. */
 const INSIDE: u32 = 3
-/** In a rule for objects: any other value stays. */
-export const VALUES_STAY: u32 = 4
 /** The number will soon belong to another subject, so the answer must not be cached. */
 const PASSING: u32 = 8
 const SUBJECT: u32 = 4

@@ -19,6 +19,8 @@ export const WANTED: usize = 12
 export const CUTS: usize = 16
 export const CUTS_AT: usize = 20
 export const RULE: usize = 24
+/** In the first step: whether the rules have to do with records of this shape; if not, no array may be where a rule is. */
+export const RULED: usize = 28
 
 /** A cut: its offset in the text, and the action of its note. */
 export const CUT_BYTES: u32 = 8
@@ -43,6 +45,7 @@ let textTo: u32 = 0
 let cutTo: u32 = 0
 /** The number of notes that the steps already contain. */
 let noted: u32 = 0
+let isRuled: bool = false
 
 /** The first step of a known shape; 0 is the newest one. */
 export function stepsOf(shape: u32): u32 {
@@ -56,7 +59,9 @@ export function learn(start: u32, end: u32, isChange: bool): bool {
   textTo = steps + TEXTS
   cutTo = steps + ALL_CUTS
   noted = 0
+  isRuled = false
   if (!isComplete || !writeSteps(start, end, isChange) || noted != notes) return false
+  store<u32>(steps, isRuled ? 1 : 0, RULED)
   place = (place + 1) % (SHAPE_COUNT + 1)
   if (known < SHAPE_COUNT) known++
   return true
@@ -144,8 +149,11 @@ function addNotes(from: u32, to: u32): void {
     const action = actionOf(noted)
     // A note inside of a value cannot be part of a shape.
     if (at < from) return
-    if (at == to && action > CUT) rule = action
-    else {
+    if (at == to && action > CUT) {
+      rule = action
+      if ((rule & VALUES_STAY) == 0 || load<u8>(to) == 0x5b) isRuled = true
+    } else {
+      isRuled = true
       store<u32>(cutTo, at - from)
       store<u32>(cutTo, action, 4)
       cutTo += CUT_BYTES
@@ -198,6 +206,8 @@ const NOTE_BYTES: u32 = 8
  */
 export const CUT: u32 = 1
 export const RESUME: u32 = 0
+/** A flag of a rule for objects: any other value stays. */
+export const VALUES_STAY: u32 = 4
 
 /** The number of notes. */
 export let notes: u32 = 0
