@@ -11,7 +11,7 @@ import {
   type PrivacySettings,
   privacyClassOf,
 } from '../src/privacy/privacy-settings.ts'
-import { type FieldOutcome, redactionOfStream } from '../src/privacy/redaction.ts'
+import { type FieldOutcome, type Redaction, redactionOfStream } from '../src/privacy/redaction.ts'
 import { settingRows } from '../src/protocol/singer/settings.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collections.ts'
@@ -160,9 +160,17 @@ function outcomesIn(mode: PrivacyMode, wanted: PrivacyClass): string {
   const found = [...streams.values()].flatMap((stream) => {
     const { outcomes } = redactionOfStream(stream, settings)
     const fields = classifiedFields(stream).filter(({ privacyClass }) => privacyClass === wanted)
-    return fields.map(({ path }) => OUTCOMES[outcomes.get(path) ?? 'keep'])
+    return fields.map(({ path }) => OUTCOMES[outcomeOf(path, outcomes)])
   })
   return [...new Set(found)].toSorted().reverse().join('; ')
+}
+
+/** What becomes of a field. One inside of an object that is left out has no outcome of its own. */
+function outcomeOf(path: string, outcomes: Redaction['outcomes']): FieldOutcome {
+  const outcome = outcomes.get(path)
+  if (outcome !== undefined) return outcome
+  const around = path.slice(0, Math.max(0, path.lastIndexOf('.')))
+  return around === '' ? 'keep' : outcomeOf(around, outcomes)
 }
 
 /** A section for each class that some mode leaves out: its fields, by stream. */

@@ -89,6 +89,16 @@ describe('a run', () => {
     },
   )
 
+  it('takes over no work location of the same name if the references are not listed', async () => {
+    tenant = await openTenant()
+    const { id } = tenant.emulator.insert('work-locations', { name: { default: SITE.name } })
+    tenant.emulator.fail('/external-references/work-locations', 404, { method: 'GET' })
+    const { lines } = await tenant.write('work_locations', [SITE])
+    const reason = `The work location ${id} has this name, and the references cannot be listed: register the reference for it if it is the right one.`
+    expect(lines).toMatchObject([{ outcome: 'ambiguous', ids: [String(id)], reason }])
+    expect(tenant.requested('POST', 'PUT')).toEqual([])
+  })
+
   it('names the work locations that may be meant, if there are several', async () => {
     tenant = await openTenant()
     const insert = () => tenant.emulator.insert('work-locations', { name: { default: 'Nowhere ' } })

@@ -96,7 +96,7 @@ export function addSync(program: Command, act: Act): void {
     .option('--full-refresh', 'read the streams from the beginning')
     .option(
       '--rewrite',
-      'read everything into a new file that replaces this one; needed after stricter settings of personal data',
+      'read everything into a new file that replaces this one; needed after a change of the settings of personal data',
     )
     .option('--keep-deleted', 'keep deleted rows in the tables, with the time in _deleted_at')
     .option(

@@ -68,7 +68,7 @@ export class RedactedOtherwise extends ConnectorError {
     super(
       'config',
       'redacted-otherwise',
-      `${path} was filled with other settings of personal data, and the values that they let through would stay in it. Add --rewrite: the sync reads everything into a new file, which replaces this one when it is complete.`,
+      `${path} was filled with other settings of personal data, and rows that have not changed since would stay as those settings left them. Add --rewrite: the sync reads everything into a new file, which replaces this one when it is complete.`,
     )
   }
 }

@@ -254,7 +254,10 @@ function ambiguous(locations: readonly WorkLocation[]): Verdict {
   const ids = locations.map(({ id }) => id)
   return {
     outcome: 'ambiguous',
-    reason: `The work locations ${ids.join(', ')} have this name: register the reference for the right one.`,
+    reason:
+      ids.length === 1
+        ? `The work location ${ids[0]} has this name, and the references cannot be listed: register the reference for it if it is the right one.`
+        : `The work locations ${ids.join(', ')} have this name: register the reference for the right one.`,
     ids,
   }
 }
