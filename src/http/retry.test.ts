@@ -249,7 +249,7 @@ const ROWS: Readonly<Record<string, (status: number) => void>> = {
     expect(course(status)).toEqual({ steps: ['fail'], waitedMs: 0, failure: 'config' })
     expect(statusIs(status, 'not offered')).toBe(true)
   },
-  'a few attempts, then sections 4 and 5': (status) => {
+  'for a delta a few attempts, then section 5; for a token section 4': (status) => {
     expect(course(status)).toEqual({ steps: ['fail'], waitedMs: 0, failure: 'transient' })
     expect([statusIs(status, 'conflict'), statusIs(status, 'dead link')]).toEqual([true, true])
   },
