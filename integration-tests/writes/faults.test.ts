@@ -94,7 +94,7 @@ describe('a run', () => {
     const { id } = tenant.emulator.insert('work-locations', { name: { default: SITE.name } })
     tenant.emulator.fail('/external-references/work-locations', 404, { method: 'GET' })
     const { lines } = await tenant.write('work_locations', [SITE])
-    const reason = `The work location ${id} has this name, and the references cannot be listed: register the reference for it if it is the right one.`
+    const reason = `The work location ${id} has this name, and the service does not say whether it has another reference: register the reference for it if it is the right one.`
     expect(lines).toMatchObject([{ outcome: 'ambiguous', ids: [String(id)], reason }])
     expect(tenant.requested('POST', 'PUT')).toEqual([])
   })

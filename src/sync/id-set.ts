@@ -217,7 +217,7 @@ function low(key: number): number {
 
 // The next functions look at each record, and `for (const key of keys)` would take three times as long.
 
-/** Whether the keys increase, from one above `bound` on. A key that is not an integer is NaN, which no comparison accepts. */
+/** Whether the keys increase and are above `bound`. A key that is not an integer is NaN, which no comparison accepts. */
 export function isRising(keys: Float64Array, bound = -1): boolean {
   let last = bound
   for (let i = 0; i < keys.length; i++) {

@@ -256,7 +256,7 @@ function ambiguous(locations: readonly WorkLocation[]): Verdict {
     outcome: 'ambiguous',
     reason:
       ids.length === 1
-        ? `The work location ${ids[0]} has this name, and the references cannot be listed: register the reference for it if it is the right one.`
+        ? `The work location ${ids[0]} has this name, and the service does not say whether it has another reference: register the reference for it if it is the right one.`
         : `The work locations ${ids.join(', ')} have this name: register the reference for the right one.`,
     ids,
   }

@@ -144,12 +144,8 @@ function matchShape<Records>(at: u32, end: u32, steps: u32): u32 {
       const same = i8x16.bitmask(i8x16.eq(v128.load(p), v128.load(text)))
       if ((same | load<i32>(step, IGNORED)) != 0xffff) return done
       p += left
-      let cuts: u32 = 0
-      let rule: u32 = 0
-      if (isRewritten) {
-        cuts = load<u32>(step, CUTS)
-        rule = load<u32>(step, RULE)
-      }
+      let cuts: u32 = isRewritten ? load<u32>(step, CUTS) : 0
+      const rule: u32 = isRewritten ? load<u32>(step, RULE) : 0
       if (cuts != 0) {
         let at = load<u32>(step, CUTS_AT)
         for (; cuts != 0; cuts--) {

@@ -19,7 +19,7 @@ export const WANTED: usize = 12
 export const CUTS: usize = 16
 export const CUTS_AT: usize = 20
 export const RULE: usize = 24
-/** In the first step: whether the rules have to do with records of this shape; if not, no array may be where a rule is. */
+/** In the first step: whether the rules may change records of this shape. If not, a record with an array under a rule has another shape. */
 export const RULED: usize = 28
 
 /** A cut: its offset in the text, and the action of its note. */
