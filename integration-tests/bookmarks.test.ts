@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
-import { createIdSet } from '../src/sync/id-set.ts'
+import { createIdSet } from '../src/rows/id-set.ts'
 import { PRIVACY_KEY } from './histories/history.ts'
 import { type Blob, type Scenario, startScenario, withState } from './histories/scenario.ts'
 

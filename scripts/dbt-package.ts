@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { packageVersion } from '../src/ground/project-files.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
+import { columnsName } from '../src/rows/checksums.ts'
 import type { Stream } from '../src/streams/collections.ts'
 import { INVENTORY, keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
-import { columnsName } from '../src/sync/checksums.ts'
 import { parentOf } from './schema-documents.ts'
 
 /** The types of columns, which dbt/macros/models.sql casts to. */
@@ -117,7 +117,7 @@ function keyColumns(stream: Stream): string {
 
 /** The test vectors of the connector's checksums, to test the macros of a warehouse. */
 function vectors(): string {
-  return readFileSync('src/sync/checksum-vectors.json', 'utf8').trim()
+  return readFileSync('src/rows/checksum-vectors.json', 'utf8').trim()
 }
 
 /** The properties of sources and staging models, with the descriptions of the schemas. */

@@ -4,7 +4,7 @@ import type { ReferencePair } from '../../emulator/references/references.ts'
 import type { ObjectRules } from '../../src/records/record-batch.ts'
 import { rewriteRecord } from '../../src/records/record-rules.ts'
 import { referencedCollections, type Stream } from '../../src/streams/collections.ts'
-import { earliestDeltaStart } from '../../src/sync/days.ts'
+import { earliestDeltaStart } from '../../src/sync/delta-window.ts'
 import { differences, keyOf, type Warehouse } from '../testing/warehouse.ts'
 import type { Platform } from './warehouses.ts'
 

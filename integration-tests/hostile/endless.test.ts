@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../src/http/client.ts'
 import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
-import { createPages } from '../../src/sync/pages.ts'
+import { createPages } from '../../src/pages/pages.ts'
 import {
   endlessBodies,
   endlessReferences,

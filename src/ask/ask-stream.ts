@@ -1,12 +1,12 @@
 import type { Config } from '../config/config.ts'
+import { addDays, dayOf } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Client } from '../http/client.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { StatusKind } from '../http/status.ts'
+import { referencePairs, slicesOf } from '../pages/slices.ts'
 import type { Stream } from '../streams/collections.ts'
-import { addDays, dayOf } from '../sync/days.ts'
-import { referencePairs, slicesOf } from '../sync/slices.ts'
 
 /** The result of a request for the first page of a stream's list. */
 export type StreamAnswer =

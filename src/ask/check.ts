@@ -11,7 +11,7 @@ import { parseReferencePage } from '../page/reference-page.ts'
 import type { CheckResult } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
 import { readScopes } from '../streams/streams.ts'
-import { refuseLateStart } from '../sync/days.ts'
+import { refuseLateStart } from '../sync/delta-window.ts'
 import { askStream, type StreamAnswer } from './ask-stream.ts'
 
 /** The maximum duration of a check. */

@@ -1,13 +1,13 @@
+import { addDays, type Day, dayOf } from '../ground/days.ts'
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, notEntitled } from '../http/token.ts'
+import { pageFailure } from '../pages/page-failures.ts'
+import { createPageReader, type PageReader } from '../pages/page-reader.ts'
+import { slicesOf } from '../pages/slices.ts'
 import { createJsonBatch, DELETE, type RecordBatch, SOFT_DELETE } from '../records/record-batch.ts'
 import { readScopes } from '../streams/streams.ts'
-import { addDays, type Day, dayOf } from '../sync/days.ts'
-import { pageFailure } from '../sync/page-failures.ts'
-import { createPageReader, type PageReader } from '../sync/page-reader.ts'
-import { slicesOf } from '../sync/slices.ts'
 import type { StreamTask } from '../sync/stream-task.ts'
 
 /** The number of days to search for records with dates: the longest pay period. */

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { LATEST_SECONDS } from '../ground/days.ts'
 
 /** The clock and timers for waits, in milliseconds of a monotonic clock. */
 export interface Time {
@@ -32,11 +33,9 @@ export interface ServerClock {
   set(header: string | undefined): void
 }
 
-/**
- * The accepted range: a device that has lost its time reports 1970, and years after 9999 have more than four digits.
- */
+/** The accepted range: a device that has lost its time reports 1970. */
 const EARLIEST = Date.UTC(2000)
-const LATEST = Date.UTC(2200)
+const LATEST = LATEST_SECONDS * 1000
 
 /** Creates a clock that starts with `start` and advances with `monotonic`, in milliseconds. */
 export function createServerClock(

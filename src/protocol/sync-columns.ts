@@ -1,3 +1,4 @@
+import { LATEST_SECONDS } from '../ground/days.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import type { Stamp } from './connector.ts'
 
@@ -7,7 +8,7 @@ export const GENERATION = '_generation'
 export const CDC_CURSOR = '_ab_cdc_cursor'
 
 /** The limit of a generation. Generations are seconds since 1970, which exceed a signed 32-bit integer in 2038. */
-export const MOST_GENERATION = 2 ** 32
+export const MOST_GENERATION = LATEST_SECONDS
 
 // Some targets create 32-bit columns unless the schema states the maximum.
 const cursor = {

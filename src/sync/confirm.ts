@@ -1,16 +1,21 @@
 import { warningOf } from '../ground/message-ids.ts'
 import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
+import { isDamaged } from '../pages/page-failures.ts'
+import { referencePairs } from '../pages/slices.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
-import { addDays } from './days.ts'
-import { type EmitSettings, emitPages, emitSlices } from './emit.ts'
-import type { Key } from './id-set.ts'
-import { MOST_UNCONFIRMED } from './live-keys.ts'
-import { isDamaged, isNotOffered } from './page-failures.ts'
-import { LIST } from './position.ts'
-import { changedRows } from './row-treatment.ts'
-import { referencePairs, type Slice, sliceAfter, slicesOf } from './slices.ts'
-import { lastDay, type StreamContext } from './stream-state.ts'
+import type { Key } from '../rows/id-set.ts'
+import { MOST_UNCONFIRMED } from '../rows/live-keys.ts'
+import { emitPages } from './emit.ts'
+import { changesAfter, LIST } from './position.ts'
+import {
+  type Compared,
+  isExtra,
+  type ListsOutcome,
+  reconcileKeys,
+  secondLook,
+} from './reconcile.ts'
+import type { StreamContext } from './stream-state.ts'
 
 /** The number of rows that are requested one by one, unless the read had more pages than this. */
 const MOST_SINGLE = 100
@@ -20,33 +25,33 @@ const MOST_SINGLE = 100
  * incomplete. Few rows are requested one by one, if the collection has single records; otherwise the lists that could
  * contain them are read again. Rows that are found still exist and are written.
  *
- * If few of them were in such a list, and not in the first phase of a delta before it, the next sync has to look for
- * them once more: the list may be out of date, and no later delta reports that a row is gone.
+ * Returns rows that were in such a list and not in the first phase of a delta before it, if they are few: the list may
+ * be out of date, and no later delta reports that a row is gone. The next sync has to look for them once more.
  */
-export async function confirmDeletes(context: StreamContext): Promise<void> {
+export async function confirmMissing(context: StreamContext): Promise<readonly Key[]> {
   const { state, log } = context
   const { keys, stream, mode, isListDue, isSettled, position } = state
   if (mode === 'full_refresh') {
     if (isListDue) await refreshAgain(context)
-    return
+    return []
   }
   const vanished = keys.goneCount
-  if (vanished === 0 && !isListDue) return
+  if (vanished === 0 && !isListDue) return []
   if (isListDue)
     log.info(
-      `${stream.stream}: the first phase of the delta may have left rows out, so it is listed once.`,
+      `${stream.stream}: rows may have moved while its pages were read, or it had none, so it is listed once.`,
     )
   const onlyListed: Key[] = []
-  const isSure = await look(context, (key) => {
+  const outcome = await look(context, (key) => {
     if (onlyListed.length <= MOST_UNCONFIRMED) onlyListed.push(key)
   })
-  const isDelta = position.phase === 'complete' && position.next !== 'list'
-  if (isDelta && !isSettled && onlyListed.length <= MOST_UNCONFIRMED)
-    keys.leaveUnconfirmed(onlyListed)
-  if (vanished > 0) logResult(vanished, isSure, context)
+  if (outcome === 'failed') keys.keepGone()
+  else if (vanished > 0) logResult(vanished, outcome, context)
+  const isDelta = changesAfter(position) !== undefined
+  return isDelta && !isSettled && onlyListed.length <= MOST_UNCONFIRMED ? onlyListed : []
 }
 
-function logResult(vanished: number, isSure: boolean, { state, log }: StreamContext): void {
+function logResult(vanished: number, outcome: ListsOutcome, { state, log }: StreamContext): void {
   const { keys, stream } = state
   const found = vanished - keys.goneCount
   const what = `${stream.stream}: this read did not find ${vanished} rows that the warehouse has`
@@ -57,7 +62,7 @@ function logResult(vanished: number, isSure: boolean, { state, log }: StreamCont
         `${what}; a second look found ${found} of them, which stay. The service's answers are sometimes incomplete: tell its operator if this happens often.`,
       ),
     )
-  } else if (isSure) {
+  } else if (outcome === 'read') {
     log.info(`${what}; a second look did not find them either, so they are deleted.`)
   } else {
     log.info(`${what}, so they are deleted; the service has no way to look a second time.`)
@@ -65,78 +70,104 @@ function logResult(vanished: number, isSure: boolean, { state, log }: StreamCont
 }
 
 /**
- * Looks for the unconfirmed rows, unless this sync has read the stream from the beginning; then the next one does.
- * Those that it does not find twice will be deleted: an answer may be incomplete.
+ * Looks for the rows that were not confirmed, and marks those as deleted that it does not find: twice, or once after a
+ * comparison whose lists did not have them. Reports what it and the comparison have found.
  */
-export async function confirmUnconfirmed(context: StreamContext): Promise<void> {
+export async function confirmUnconfirmed(
+  context: StreamContext,
+  compared: Compared | undefined,
+): Promise<void> {
   const { state, log } = context
-  const { keys, stream, isSettled } = state
+  const { keys, stream } = state
   const count = keys.unconfirmed().length
-  if (!isSettled || count === 0) return
-  const missing = await confirmNotFound(context)
-  const gone = missing.length === 0 ? missing : await confirmNotFound(context)
+  let gone = keys.unconfirmed()
+  for (let looks = compared === undefined ? 2 : 1; looks > 0 && gone.length > 0; looks--)
+    gone = await notFound(context)
   keys.markGone(gone)
-  log.info(
-    `${stream.stream}: two answers of the service contradicted each other about ${many(count, 'row')}, which ${count === 1 ? 'was' : 'were'} requested again: ${gone.length} will be deleted.`,
-  )
+  if (compared !== undefined) report(compared, gone.length, context)
+  else if (count > 0)
+    log.info(
+      `${stream.stream}: two answers of the service contradicted each other about ${many(count, 'row')}, which ${count === 1 ? 'was' : 'were'} requested again: ${gone.length} will be deleted.`,
+    )
 }
 
-/**
- * Checks the unconfirmed rows, of an audit those that it has not found, and returns those that are deleted; none if the
- * service offers no way to check. Many rows are looked up in a list of all days, including those after `future_days`.
- */
-export async function confirmNotFound(context: StreamContext): Promise<readonly Key[]> {
+/** The unconfirmed rows that are not found now; none if the service offers no way to look. */
+async function notFound(context: StreamContext): Promise<readonly Key[]> {
   const { state, pages } = context
   const rows = state.keys.unconfirmed()
   const areFew = rows.length <= Math.max(MOST_SINGLE, pages.count)
   const isSure =
-    (areFew && (await askEach(context, rows))) ||
-    (await listAgain(context, secondLook(context), true))
+    (areFew && (await askEach(context, rows))) || (await reconcileKeys(context, true)) === 'read'
   return isSure ? state.keys.unconfirmed() : []
 }
 
-/**
- * Checks the rows; returns false if the service offers no way to do so. If a list is due or the rows are many, a list
- * comes first. A few rows that it does not contain are requested nevertheless, because their dates may be outside of
- * the list. `onListed` is called with each row that only a list has found.
- */
-async function look(context: StreamContext, onListed: (key: Key) => void): Promise<boolean> {
-  const { state, pages } = context
-  const list = () => listAgain(context, { ...secondLook(context), onFound: onListed })
-  const most = Math.max(MOST_SINGLE, pages.count)
-  const areFew = () => state.keys.goneCount <= most
-  let isListed: boolean | undefined
-  if (state.isListDue || !areFew()) isListed = await list()
-  if ((areFew() || isListed === false) && (await askEach(context, [...state.keys.gone()])))
-    return true
-  return isListed ?? (await list())
+/** Reports differences that the delta had not reported. */
+function report(
+  { reason, missing, newer }: Compared,
+  gone: number,
+  { state, log }: StreamContext,
+): void {
+  const { stream } = state.stream
+  const left = state.keys.unconfirmed().length
+  if (reason === 'history') {
+    log.info(
+      `${stream}: the lists of the days before the window differed from the warehouse in ${many(missing + newer + gone, 'row')} that no change had reported.`,
+    )
+  } else {
+    for (const [count, what] of [
+      [missing, 'new in the list, and written'],
+      [newer, 'changed in the list, and written again'],
+      [gone, 'not in the list, not found by a second look either, and deleted'],
+    ] as const)
+      if (count > 0)
+        log.warn(
+          warningOf(
+            'delta-was-silent',
+            `${stream}: the delta had not reported ${many(count, 'row')}: ${what} by the audit.`,
+          ),
+        )
+    if (missing + newer + gone + left === 0)
+      log.info(`${stream}: the audit found nothing that the delta had not reported.`)
+  }
+  if (left > 0)
+    log.warn(
+      warningOf(
+        'rows-not-confirmed',
+        `${stream}: the lists did not have ${many(left, 'row')} of the warehouse, and the service offered no second look. They stay; the next sync looks again.`,
+      ),
+    )
 }
 
 /**
- * A full refresh has no rows that could have been deleted, but if it found no rows at all, a second list costs
- * little.
+ * Checks the rows that were not found. If a list is due or the rows are many, a list comes first. A few rows that it
+ * does not contain are requested nevertheless, because their dates may be outside of the list. `onListed` is called with
+ * each row that only a list has found.
+ */
+async function look(context: StreamContext, onListed: (key: Key) => void): Promise<ListsOutcome> {
+  const { state, pages } = context
+  const list = () => reconcileKeys(context, false, onListed)
+  const most = Math.max(MOST_SINGLE, pages.count)
+  const areFew = () => state.keys.goneCount <= most
+  const listed = state.isListDue || !areFew() ? await list() : undefined
+  const mayAsk = areFew() || (listed !== undefined && listed !== 'read')
+  if (mayAsk && (await askEach(context, [...state.keys.gone()]))) return 'read'
+  return listed ?? (await list())
+}
+
+/**
+ * A full refresh has no rows that could have been deleted, but if it found no rows at all, or rows moved between its
+ * pages, it is listed a second time.
  */
 async function refreshAgain(context: StreamContext): Promise<void> {
   const { state, log } = context
   log.info(
-    `${state.stream.stream}: this full refresh found no row at all, so it is listed once more.`,
+    `${state.stream.stream}: rows have moved while this full refresh was read, or it found none, so it is listed once more.`,
   )
   const { position } = state
   // The refresh is complete only after this list: if the sync fails before, the next one reads the list again.
   state.moveTo(LIST)
-  await listAgain(context, { place: 'window' })
+  await reconcileKeys(context)
   state.moveTo(position)
-}
-
-/** How rows of any day that the read has not found are written. */
-function secondLook({ state }: StreamContext): EmitSettings {
-  const { stream, start } = state
-  return { ...changedRows(stream.dateField, start, windowOf(state)), mayOmit: true, isSecond: true }
-}
-
-/** The first day of the delta's window; null if the stream was listed or has no dates. */
-function windowOf({ position }: StreamContext['state']): string | null {
-  return position.phase === 'complete' && position.next !== 'list' ? position.next.window : null
 }
 
 /**
@@ -164,50 +195,12 @@ async function askEach(context: StreamContext, asked: readonly Key[]): Promise<b
       found++
     } catch (error) {
       if (isDamaged(error)) return false
-      if (!(error instanceof HttpError) || error.failure === 'transient') throw error
-      if (id === known || !error.is('missing')) return false
+      const isRefusal = error instanceof HttpError && error.failure !== 'transient'
+      if (!isRefusal && !isExtra(error, context)) throw error
+      if (!isRefusal || id === known || !error.is('missing')) return false
       missing++
       if (found === 0 && missing === MOST_SINGLE) return false
     }
   }
   return found > 0
-}
-
-/**
- * Reads the lists that could contain the rows again, or those of all days; returns false if the service offers no list.
- */
-async function listAgain(
-  context: StreamContext,
-  settings = secondLook(context),
-  isWhole = context.state.isAuditing,
-): Promise<boolean> {
-  const { output } = context
-  try {
-    const start = { slice: null, page: null }
-    for await (const _ of emitSlices(slicesConcerned(context, isWhole), start, settings, context))
-      await output.checkpoint()
-    return true
-  } catch (error) {
-    if (isNotOffered(error)) return false
-    throw error
-  }
-}
-
-function slicesConcerned(context: StreamContext, isWhole: boolean): Slice[] {
-  const { state, config, endpoints } = context
-  const { stream, start, isSettled, keys } = state
-  const window = windowOf(state)
-  // After a settled read, only rows that its lists of the days before the window did not contain are missing.
-  const isHistory = isSettled && window !== null && !isWhole
-  const until = isHistory ? addDays(window, -1) : lastDay(context)
-  const slices = slicesOf(
-    stream,
-    start === null ? undefined : { from: start, until },
-    config,
-    endpoints,
-  )
-  if (isWhole && start !== null) slices.push(sliceAfter(stream, until, config, endpoints))
-  if (stream.nested !== 'referenced_collections') return slices
-  const collections = new Set([...keys.gone()].map((key) => JSON.parse(String(key))[0]))
-  return slices.filter(({ key }) => collections.has(key))
 }

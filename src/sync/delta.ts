@@ -2,13 +2,21 @@ import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
-import { deltaWindow } from './days.ts'
+import { DeadLinkError, isNotOffered, type LinkKind } from '../pages/page-failures.ts'
+import { deltaStart } from '../pages/slices.ts'
+import { changedRows, type Leaving } from '../rows/row-treatment.ts'
+import { deltaWindow } from './delta-window.ts'
+import { hasHistory } from './due.ts'
 import { type EmitSettings, emitPages } from './emit.ts'
-import { beginBackfill, hasBackfill } from './lists.ts'
-import { DeadLinkError, isNotOffered, type LinkKind } from './page-failures.ts'
-import { type Changes, type Initial, LIST, type Link, type Position } from './position.ts'
-import { changedRows, type Leaving } from './row-treatment.ts'
-import { deltaStart } from './slices.ts'
+import {
+  type Changes,
+  changesAfter,
+  historyOf,
+  type Initial,
+  LIST,
+  type Link,
+  type Position,
+} from './position.ts'
 import type { StreamContext } from './stream-state.ts'
 
 /** Reads the first phase of a delta: all rows in its window. */
@@ -20,7 +28,8 @@ export async function initial(position: Initial, context: StreamContext): Promis
   const kind = page === null ? 'start' : 'next'
   let delta = page ?? { url: deltaStart(stream, window, config, endpoints), at: null }
   try {
-    for await (const { link, isLast } of emitDelta(delta.url, kind, context, { place: 'window' })) {
+    const settings = { purpose: 'rows', place: 'window' } as const
+    for await (const { link, isLast } of emitDelta(delta.url, kind, context, settings)) {
       delta = link
       state.deltaAnswered()
       if (isLast) continue
@@ -46,9 +55,9 @@ export async function initial(position: Initial, context: StreamContext): Promis
     requested: true,
     maybeConsumed,
     window,
-    backfilledAt: null,
+    historyAt: null,
   }
-  return hasBackfill(start, window) ? beginBackfill(changes, state) : changes
+  return hasHistory(start, window) ? historyOf(changes) : changes
 }
 
 /** The error for a delta that the service offered before and now refuses. A list instead would cover other days. */
@@ -70,9 +79,11 @@ export async function changes(position: Changes, context: StreamContext): Promis
     // If this process dies before the answer is written, the next one must know about the request.
     await output.state()
   }
-  const rows = changedRows(state.stream.dateField, state.start, position.window, leaving(context))
+  const { stream, start } = state
+  const rows = changedRows(stream.dateField, start, position.window, leaving(context))
+  const settings = { ...rows, purpose: 'changes' } as const
   let { delta } = position
-  for await (const { link, isLast } of emitDelta(delta.url, 'delta', context, rows)) {
+  for await (const { link, isLast } of emitDelta(delta.url, 'delta', context, settings)) {
     delta = link
     if (isLast) continue
     state.moveTo({ ...requested, delta })
@@ -81,15 +92,25 @@ export async function changes(position: Changes, context: StreamContext): Promis
   return { phase: 'complete', next: { ...position, delta, requested: false, maybeConsumed: false } }
 }
 
+/** Follows the delta link of a stream that is complete once more; does nothing for a stream that is listed. */
+export async function followChanges(context: StreamContext): Promise<void> {
+  const { state } = context
+  const next = changesAfter(state.position)
+  if (next === undefined) return
+  state.moveTo(next)
+  state.moveTo(await changes(next, context))
+}
+
 /**
- * If a row left while the first phase was read page by page, another row may have moved to a page that was read before.
- * The changes no longer show that a row was away for a while, on a date before the window. Between two syncs there is
- * enough time for it, so any change of a row that the first phase has read may be one.
+ * A first phase of several pages is no snapshot. If a row left while it was read, another row may have moved to a page
+ * that was read before. If its order may move, a change of any row that it has met may have done so. The changes no
+ * longer show that a row was away for a while: between two syncs there is enough time for that.
  */
 function leaving({ state, pages }: StreamContext): Leaving | undefined {
-  const { isContinued, isSettled, keys } = state
+  const { isContinued, isSettled, mayHaveMoved, keys } = state
   if (isSettled || !(isContinued || pages.count > 1)) return undefined
-  return { mayReturn: (key) => isContinued && keys.mayHave(key), onLeft: state.makeListDue }
+  const isMovable = isContinued || mayHaveMoved
+  return { mayReturn: (key) => isMovable && keys.mayHave(key), onLeft: state.makeListDue }
 }
 
 /**

@@ -1,16 +1,15 @@
 import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
+import type { LinkKind } from '../pages/page-failures.ts'
+import type { Slice } from '../pages/slices.ts'
 import type { KeyMembers } from '../protocol/connector.ts'
 import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
+import { type Key, keyAt } from '../rows/id-set.ts'
+import { createPageOrder, dayIn, type RowTreatment } from '../rows/row-treatment.ts'
 import type { Stream } from '../streams/collections.ts'
 import { keyOf } from '../streams/streams.ts'
-import { dayIn } from './days.ts'
-import { type Key, keyAt } from './id-set.ts'
-import type { LinkKind } from './page-failures.ts'
 import type { Link } from './position.ts'
-import { BATCH_ORDER, type RowTreatment } from './row-treatment.ts'
-import type { Slice } from './slices.ts'
 import type { StreamContext, StreamState } from './stream-state.ts'
 
 /** The number of deletes that are written together. */
@@ -61,24 +60,31 @@ function* chunks(keys: Iterable<Key>): Generator<Key[]> {
   if (chunk.length > 0) yield chunk
 }
 
+/** What the records of an answer are for. */
+type Purpose =
+  /** They are the rows of the stream: a list, or the first phase of a delta. */
+  | 'rows'
+  /** They have changed: the answer to a delta link. */
+  | 'changes'
+  /** Those are written that a complete read has not found, or that were not confirmed. */
+  | 'second look'
+  /** They are compared with what the warehouse has, and not written. */
+  | 'comparison'
+  /** Those are written that differ from the warehouse, and are as the comparison has found them. */
+  | 'repair'
+
 /**
  * How the records of pages are written. Without a `place`, their rows are not tracked; the `order` is by default batch
  * by batch.
  */
 export interface EmitSettings extends Partial<RowTreatment> {
+  readonly purpose: Purpose
   /** The slice of a list to which the pages belong. */
   readonly slice?: string
   /** See `Pages.read`. */
   readonly of?: string
-  /** Whether rows are checked a second time: then rows that the read has found are left out. */
-  readonly isSecond?: boolean
-  /** Called with each row that only this second check has found. */
+  /** Called with each row that only a second look has found. */
   readonly onFound?: (key: Key) => void
-  /**
-   * Set for an audit. The records of its first listing are only noted; of the second one, those are written that the
-   * first listing has chosen.
-   */
-  readonly audit?: 'first' | 'second'
 }
 
 /**
@@ -91,51 +97,68 @@ export async function* emitPages(
   context: StreamContext,
   settings: EmitSettings,
 ): AsyncGenerator<PageEnd, void> {
-  const { state, pages, output, clock, rows } = context
-  const { place, mark, order = BATCH_ORDER, mayOmit = true, slice = '', of = first } = settings
-  const { isSecond = false, onFound, audit } = settings
+  const { state, pages, output, clock, parts } = context
+  const { purpose, place, mark, order = createPageOrder(), mayOmit = true, onFound } = settings
+  const { slice = '', of = first } = settings
   const { keys, mode } = state
+  let isLaterPage = false
   for await (const event of pages.read(first, kind, { slice, of })) {
     if (event.type === 'interrupted') {
       keys.pageInterrupted()
       continue
     }
-    if (audit === 'first') takeNote(event.batch)
-    else await write(event.batch, event.type === 'records' && mayOmit)
+    await write(event.batch, event.type === 'records' && mayOmit)
     if (event.type === 'records') continue
     keys.pageEnded()
+    isLaterPage = true
     output.running()
     yield event.end
   }
 
-  /** The records of the first listing of an audit are not written. */
-  function takeNote(batch: RecordBatch): void {
-    order.settle(batch)
-    rows.take(batch)
-    keys.markFound(batch)
-  }
-
   function write(batch: RecordBatch, mayRepeat: boolean): Promise<void> | undefined {
     if (batch.count === 0) return undefined
-    if (!isSecond) state.addRows(batch.count)
-    order.settle(batch)
-    if (audit === 'second') rows.skipOthers(batch, keys.mayHave)
+    const contradicted = order.settle(batch)
+    if (purpose === 'comparison') {
+      parts.note(batch)
+      keys.markFound(batch)
+      return undefined
+    }
+    const isRead = purpose === 'rows' || purpose === 'changes'
+    if (isRead) state.addRows(batch.count)
+    if (purpose === 'repair') parts.skipOthers(batch)
     if (mode === 'full_refresh') keys.skipSent(batch)
-    else if (place !== undefined) track(batch, place, mayRepeat)
-    if (audit !== 'second') rows.take(batch)
+    else if (place !== undefined) track(batch, place, mayRepeat, contradicted)
+    if (!isRead) state.addRows(written(batch))
+    if (purpose === 'rows') parts.note(batch)
+    else if (purpose !== 'repair') parts.written(batch)
     return output.records(batch, state.stamp(clock.now()))
   }
 
   /** Notes in which place the rows are. */
-  function track(batch: RecordBatch, where: RowTreatment['place'], mayRepeat: boolean): void {
-    mark?.(batch)
-    if (kind === 'delta') noteChanges(batch, state)
-    if (isSecond) keys.skipFound(batch)
-    keys.observe(batch, typeof where === 'function' ? where(batch) : where, mayRepeat)
-    if (!isSecond) return
-    state.addRows(written(batch))
+  function track(
+    batch: RecordBatch,
+    where: RowTreatment['place'],
+    mayRepeat: boolean,
+    contradicted: readonly Key[],
+  ): void {
+    mark?.(batch, contradicted)
+    if (purpose === 'rows') noteOrder(batch)
+    if (purpose === 'changes') noteChanges(batch, state)
+    if (purpose === 'second look') keys.skipFound(batch)
+    const isChange = purpose === 'changes'
+    keys.observe(batch, typeof where === 'function' ? where(batch) : where, { mayRepeat, isChange })
+    if (contradicted.length > 0) keys.leaveUnconfirmed(contradicted)
+    if (state.auditedParts.size > 0 && purpose !== 'repair') keys.noteWritten(batch)
     if (onFound === undefined) return
     for (let i = 0; i < batch.count; i++) if (batch.ops[i] === UPSERT) onFound(keyAt(batch, i))
+  }
+
+  /** A read of several pages is complete only if no row has moved between them. */
+  function noteOrder(batch: RecordBatch): void {
+    if (order.isRising) return
+    if (isLaterPage) state.orderMayMove()
+    // The definitions of several activity structures may be the same.
+    if (state.stream.nested === undefined && keys.hasMet(batch)) state.makeListDue()
   }
 }
 

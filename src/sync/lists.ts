@@ -1,105 +1,77 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import type { HttpError } from '../http/http-error.ts'
-import { addDays, type Day, deltaWindow } from './days.ts'
+import { isNotOffered } from '../pages/page-failures.ts'
+import { deltaStart, slicesOf } from '../pages/slices.ts'
+import { deltaWindow } from './delta-window.ts'
 import { emitPages, emitSlices } from './emit.ts'
-import { isNotOffered } from './page-failures.ts'
-import { type Backfill, type Changes, LIST, type List, type Position } from './position.ts'
-import { deltaStart, slicesOf } from './slices.ts'
-import { lastDay, type StreamContext, type StreamState } from './stream-state.ts'
-
-/** Whether the stream includes days before its delta's window, which only lists cover. */
-export function hasBackfill(start: Day | null, window: Day | null): boolean {
-  return start !== null && window !== null && start < window
-}
-
-/** Whether the last backfill is missing, or older than the configuration allows. */
-export function isBackfillDue(
-  { window, backfilledAt }: Changes,
-  { state, config, clock }: StreamContext,
-): boolean {
-  if (!hasBackfill(state.start, window)) return false
-  if (backfilledAt === null) return true
-  const days = (clock.now().getTime() - backfilledAt.getTime()) / 86_400_000
-  // A backfill in the future was made under another clock.
-  return config.historyRefreshDays > 0 && (days >= config.historyRefreshDays || days < -1)
-}
-
-export function beginBackfill(changes: Changes, state: StreamState): Backfill {
-  state.keys.beginBackfill()
-  return {
-    phase: 'backfill',
-    slice: null,
-    page: null,
-    until: addDays(changes.window ?? '', -1),
-    begunAt: null,
-    changes,
-  }
-}
-
-/** Reads the lists of the days before the delta's window. */
-export async function backfill(position: Backfill, context: StreamContext): Promise<Position> {
-  const { state, config, endpoints, clock, output, log } = context
-  const { stream, start, keys } = state
-  const { until, changes } = position
-  const isResumed = position.slice !== null || position.page !== null
-  const begunAt = position.begunAt ?? clock.now()
-  const slices = slicesOf(stream, { from: start ?? until, until }, config, endpoints)
-  // A backfill that no later one corrects must not contain rows of an earlier sync.
-  let isOver = !isResumed || config.historyRefreshDays > 0
-  try {
-    for await (const listing of emitSlices(slices, position, { place: 'backfill' }, context)) {
-      state.moveTo({ ...position, ...listing, begunAt })
-      await output.checkpoint()
-    }
-  } catch (error) {
-    if (!isNotOffered(error)) throw error
-    log.warn(
-      warningOf(
-        'history-not-listed',
-        `${stream.stream}: the service offers no list of this stream, so days before ${changes.window} cannot be read, and rows that vanished before this read do not become deletes.`,
-      ),
-    )
-    keys.keepUnseen('backfill')
-    state.keepOlder()
-    // The next sync tries again, because the refusal may be temporary.
-    isOver = false
-  }
-  return { ...changes, requested: false, backfilledAt: isOver ? begunAt : null }
-}
+import { type Changes, LIST, type List, type Position } from './position.ts'
+import { lastDay, type StreamContext } from './stream-state.ts'
 
 /**
- * Reads a whole list: of a stream without a delta, or of a full refresh. An interrupted list continues with its page.
- * Rows that an earlier sync read are then older than the others, so an incremental stream is listed a second time.
+ * Reads lists: of a stream without a delta, of a full refresh, or of the days before a delta's window. Interrupted lists
+ * continue with their page. Rows that an earlier sync read are then older than the others: an incremental stream is
+ * listed a second time, and the days before the window are compared with their lists by the next sync.
  */
 export async function list(position: List, context: StreamContext): Promise<Position> {
-  const { state, config, endpoints, clock, output, rows, inventory } = context
+  const { state, config, endpoints, clock, output, parts, inventory } = context
   const { stream, start, mode } = state
+  const { history } = position
   const until = position.until ?? lastDay(context)
-  if (start !== null) state.listUntil(until)
+  const begunAt = history?.begunAt ?? clock.now()
+  const isResumed = position.slice !== null
   const range = start === null ? undefined : { from: start, until }
+  if (history === null) {
+    if (start !== null) state.listUntil(until)
+    if (config.auditDays > 0 && inventory !== undefined && !isResumed)
+      parts.begin(range ?? null, true)
+  }
   const slices = slicesOf(stream, range, config, endpoints)
-  const isResumed = position.until !== null
-  if (config.auditDays > 0 && inventory !== undefined && !isResumed) rows.begin(range ?? null)
+  const place = history === null ? 'window' : 'history'
   try {
-    for await (const listing of emitSlices(slices, position, { place: 'window' }, context)) {
-      state.moveTo({ phase: 'list', ...listing, until })
+    for await (const listing of emitSlices(slices, position, { purpose: 'rows', place }, context)) {
+      const at = history === null ? null : { ...history, begunAt }
+      state.moveTo({ phase: 'list', ...listing, until, history: at })
       await output.checkpoint()
     }
   } catch (error) {
     if (stream.replication !== 'delta' || !isNotOffered(error)) throw error
-    if (mode === 'incremental') {
-      // The delta was refused before the list, perhaps temporarily: the next sync requests it first.
-      state.beginAnew(clock.now())
-      await output.state()
-      throw error
-    }
-    if (state.startsNoDelta) throw withoutList(error)
-    await readByDelta(context)
+    if (history !== null) return withoutHistory(history.changes, context)
+    await listElsewhere(error, context)
+  }
+  if (history !== null) {
+    const isOver = !isResumed || config.historyRefreshDays > 0
+    return { ...history.changes, requested: false, historyAt: isOver ? begunAt : null }
   }
   if (!isResumed || mode === 'full_refresh') return { phase: 'complete', next: 'list' }
   state.beginAnew(clock.now(), LIST)
   return LIST
+}
+
+/** Keeps the rows of the days before the window, which the service does not list. */
+function withoutHistory(changes: Changes, { state, log }: StreamContext): Changes {
+  log.warn(
+    warningOf(
+      'history-not-listed',
+      `${state.stream.stream}: the service offers no list of this stream, so days before ${changes.window} cannot be read, and rows that vanished before this read do not become deletes.`,
+    ),
+  )
+  state.keys.keepUnseen('history')
+  state.keepOlder()
+  return { ...changes, requested: false, historyAt: null }
+}
+
+/** Reads a stream with a delta whose list the service does not offer, if there is another way. */
+async function listElsewhere(error: HttpError, context: StreamContext): Promise<void> {
+  const { state, clock, output } = context
+  if (state.mode === 'incremental') {
+    // The delta was refused before the list, perhaps temporarily: the next sync requests it first.
+    state.beginAnew(clock.now())
+    await output.state()
+    throw error
+  }
+  if (state.startsNoDelta) throw withoutList(error)
+  await readByDelta(context)
 }
 
 function withoutList(error: HttpError): ConnectorError {
@@ -123,5 +95,5 @@ async function readByDelta(context: StreamContext): Promise<void> {
   )
   const link = deltaStart(stream, deltaWindow(start, clock.now()), config, endpoints)
   // A list cannot be continued from the pages of a delta, so there are no checkpoints.
-  for await (const _ of emitPages(link, 'start', context, {}));
+  for await (const _ of emitPages(link, 'start', context, { purpose: 'rows' }));
 }

@@ -1,12 +1,12 @@
 import type { Config } from '../config/config.ts'
+import { earlier, isLater } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import type { StreamStart } from '../protocol/connector.ts'
+import { charactersOf, type IdBudget } from '../rows/stored-keys.ts'
 import type { Stream } from '../streams/collections.ts'
-import { earlier, isLater } from './days.ts'
 import type { StreamLog } from './notices.ts'
-import type { Position } from './position.ts'
-import { charactersOf, type IdBudget } from './stored-keys.ts'
+import { isOfDelta, type Position } from './position.ts'
 import { addedFields, readState, type StoredState, writeFields } from './stored-state.ts'
 import { createStreamState, type StartOver, type StreamState, streamStart } from './stream-state.ts'
 import {
@@ -111,10 +111,8 @@ function fitting(
 ): ReturnType<typeof readState> {
   if (stored === 'none' || 'unreadable' in stored) return stored
   const isDated = stored.start !== null
-  const { phase } = stored.position
-  const isDelta = phase !== 'list' && phase !== 'complete'
-  if (isDated === (stream.dateField !== undefined) && (!isDelta || stream.replication === 'delta'))
-    return stored
+  const isOther = isOfDelta(stored.position) && stream.replication !== 'delta'
+  if (isDated === (stream.dateField !== undefined) && !isOther) return stored
   return { unreadable: 'it belongs to a stream that is read in another way' }
 }
 
@@ -220,8 +218,8 @@ function deltaTime(position: Position): Date | null {
   switch (position.phase) {
     case 'initial':
       return position.page?.at ?? null
-    case 'backfill':
-      return position.changes.delta.at
+    case 'list':
+      return position.history?.changes.delta.at ?? null
     case 'changes':
       return position.delta.at
     default:
@@ -312,8 +310,7 @@ export function storedCharacters(decision: Decision): number {
 /** Whether the stream continues a delta that an earlier sync began. */
 export function continuesDelta(decision: Decision): boolean {
   if (decision.do !== 'restore' || decision.startOver !== undefined) return false
-  const { phase } = decision.stored.position
-  return phase !== 'list' && phase !== 'complete'
+  return isOfDelta(decision.stored.position)
 }
 
 /** Where the reading of the stream starts, for observers. */

@@ -1,4 +1,4 @@
-import type { Day } from './days.ts'
+import { addDays, type Day } from '../ground/days.ts'
 
 /** A link of the service, and the service's time when it was sent; null if the state does not have the time. */
 export interface Link {
@@ -17,20 +17,6 @@ export interface Initial {
   readonly maybeConsumed: boolean
 }
 
-/** The lists of the days before the delta's window, whose changes no delta reports. */
-export interface Backfill {
-  readonly phase: 'backfill'
-  /** The key of the slice that is being read, and its page; null for the first one. */
-  readonly slice: string | null
-  readonly page: Link | null
-  /** The last day of the lists. */
-  readonly until: Day
-  /** When the first list was requested, in the service's time; null before that. */
-  readonly begunAt: Date | null
-  /** The changes to read afterwards. */
-  readonly changes: Changes
-}
-
 /** The second phase of a delta: following the delta link, at each sync. */
 export interface Changes {
   readonly phase: 'changes'
@@ -41,17 +27,28 @@ export interface Changes {
   /** Whether an earlier process may have used the link. */
   readonly maybeConsumed: boolean
   readonly window: Day | null
-  /** When the last complete backfill began, in the service's time; null if one is due. */
-  readonly backfilledAt: Date | null
+  /** When the days before the window were last listed, in the service's time; null if that is due. */
+  readonly historyAt: Date | null
 }
 
-/** A whole list: of a stream without a delta, or of a full refresh. */
+/** Lists: of a stream without a delta, of a full refresh, or of the days before a delta's window. */
 export interface List {
   readonly phase: 'list'
+  /** The key of the slice that is being read, and its page; null for the first one. */
   readonly slice: string | null
   readonly page: Link | null
   /** The last day of the lists; null before the list begins. */
   readonly until: Day | null
+  /** Set for the days before the window. */
+  readonly history: History | null
+}
+
+/** What belongs to the lists of the days before a delta's window. */
+interface History {
+  /** When the first list was requested, in the service's time; null before that. */
+  readonly begunAt: Date | null
+  /** The changes to read afterwards. */
+  readonly changes: Changes
 }
 
 /** Everything of this sync has been read. The next sync follows the changes or reads the list again. */
@@ -61,7 +58,7 @@ interface Complete {
 }
 
 /** How far the reading of a stream has come. */
-export type Position = Initial | Backfill | Changes | List | Complete
+export type Position = Initial | Changes | List | Complete
 
 export const INITIAL: Initial = {
   phase: 'initial',
@@ -70,11 +67,33 @@ export const INITIAL: Initial = {
   maybeConsumed: false,
 }
 
-export const LIST: List = { phase: 'list', slice: null, page: null, until: null }
+export const LIST: List = { phase: 'list', slice: null, page: null, until: null, history: null }
+
+/** The lists of the days before the window of a delta that was started. */
+export function historyOf(changes: Changes): List {
+  const until = addDays(changes.window ?? '', -1)
+  return { ...LIST, until, history: { begunAt: null, changes } }
+}
+
+/** The changes with which a delta goes on after this sync; undefined if the stream is listed, or not yet read. */
+export function changesAfter(position: Position): Changes | undefined {
+  return position.phase === 'complete' && position.next !== 'list' ? position.next : undefined
+}
+
+/** Whether a delta was begun, whose links the position continues with. */
+export function isOfDelta(position: Position): boolean {
+  const { phase } = position
+  return (
+    phase === 'initial' || phase === 'changes' || (phase === 'list' && position.history !== null)
+  )
+}
 
 /** The fields of a stored state for the position. */
 export interface PositionFields {
-  /** The phase of `Position`. A complete position that continues with its changes is stored as `changes`. */
+  /**
+   * The phase of `Position`; `backfill` for the lists of the days before the window. A complete position that continues
+   * with its changes is stored as `changes`.
+   */
   readonly phase: string
   /** The page or the delta link to request next. */
   readonly link: string | null
@@ -84,7 +103,7 @@ export interface PositionFields {
   readonly listing_at: string | null
   readonly until: string | null
   readonly window: string | null
-  /** The delta link that is followed after the backfill. */
+  /** The delta link that is followed after the lists of the days before the window. */
   readonly delta_link: string | null
   readonly delta_link_at: string | null
   readonly backfilled_at: string | null
@@ -117,18 +136,6 @@ export function positionFields(position: Position): PositionFields {
   switch (phase) {
     case 'initial':
       return { ...NOWHERE, phase, ...linkFields(position.page), window: position.window }
-    case 'backfill':
-      return {
-        ...NOWHERE,
-        phase,
-        ...linkFields(position.page),
-        slice: position.slice,
-        listing_at: textOf(position.begunAt),
-        until: position.until,
-        window: position.changes.window,
-        delta_link: position.changes.delta.url,
-        delta_link_at: textOf(position.changes.delta.at),
-      }
     case 'changes':
       return {
         ...NOWHERE,
@@ -136,18 +143,30 @@ export function positionFields(position: Position): PositionFields {
         ...linkFields(position.delta),
         requested: position.requested,
         window: position.window,
-        backfilled_at: textOf(position.backfilledAt),
+        backfilled_at: textOf(position.historyAt),
       }
     case 'list':
       return {
         ...NOWHERE,
-        phase,
+        phase: position.history === null ? phase : 'backfill',
         ...linkFields(position.page),
         slice: position.slice,
         until: position.until,
+        ...historyFields(position.history),
       }
     case 'complete':
       return position.next === 'list' ? NOWHERE : positionFields(position.next)
+  }
+}
+
+function historyFields(history: History | null): Partial<PositionFields> {
+  if (history === null) return {}
+  const { begunAt, changes } = history
+  return {
+    listing_at: textOf(begunAt),
+    window: changes.window,
+    delta_link: changes.delta.url,
+    delta_link_at: textOf(changes.delta.at),
   }
 }
 
@@ -156,10 +175,10 @@ export function readPosition(stored: PositionFields & Surroundings): Position | 
   const { mode, phase, start, window, until, slice, requested } = stored
   const isList = phase === 'list' || phase === 'complete'
   if (mode === 'full_refresh' && !isList) return undefined
-  // Only streams with dates have a window, and only a start before it has days for a backfill.
+  // Only streams with dates have a window, and only a start before it has days before the window.
   const isWindowed = (start === null) === (window === null)
-  const hasBackfill = start !== null && window !== null && start < window
-  if (stored.backfill_ids !== null && !isList && !hasBackfill) return undefined
+  const hasHistory = start !== null && window !== null && start < window
+  if (stored.backfill_ids !== null && !isList && !hasHistory) return undefined
   const page = readLink(stored.link, stored.link_at)
   const isListing = until !== null && (page === null || slice !== null) && (start ?? '') <= until
   const changes = (delta: Link): Changes => ({
@@ -169,7 +188,7 @@ export function readPosition(stored: PositionFields & Surroundings): Position | 
     // After an interrupted first read, its link may have been requested, too.
     maybeConsumed: phase === 'changes' ? requested : true,
     window,
-    backfilledAt: readTime(stored.backfilled_at),
+    historyAt: readTime(stored.backfilled_at),
   })
   switch (phase) {
     case 'initial':
@@ -178,15 +197,15 @@ export function readPosition(stored: PositionFields & Surroundings): Position | 
         : undefined
     case 'backfill': {
       const delta = readLink(stored.delta_link, stored.delta_link_at)
-      if (!hasBackfill || delta === null || until === null || !isListing) return undefined
-      const begunAt = readTime(stored.listing_at)
-      return { phase, slice, page, until, begunAt, changes: changes(delta) } satisfies Backfill
+      if (!hasHistory || delta === null || !isListing) return undefined
+      const history = { begunAt: readTime(stored.listing_at), changes: changes(delta) }
+      return { phase: 'list', slice, page, until, history }
     }
     case 'changes':
       return page !== null && isWindowed ? changes(page) : undefined
     case 'list':
       return isListing || (page === null && slice === null && until === null)
-        ? { phase, slice, page, until }
+        ? { phase, slice, page, until, history: null }
         : undefined
     default:
       return page === null && slice === null ? { phase: 'complete', next: 'list' } : undefined

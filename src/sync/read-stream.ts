@@ -1,11 +1,12 @@
 import { ConnectorError } from '../ground/errors.ts'
-import { audit, isAuditDue } from './audit.ts'
-import { confirmDeletes, confirmUnconfirmed } from './confirm.ts'
+import { DeadLinkError } from '../pages/page-failures.ts'
+import { confirmMissing, confirmUnconfirmed } from './confirm.ts'
 import { changes, initial } from './delta.ts'
+import { nextComparison } from './due.ts'
 import { emitDeletes } from './emit.ts'
-import { backfill, beginBackfill, isBackfillDue, list } from './lists.ts'
-import { DeadLinkError } from './page-failures.ts'
+import { list } from './lists.ts'
 import type { Position } from './position.ts'
+import { reconcile } from './reconcile.ts'
 import type { StartOver, StreamContext } from './stream-state.ts'
 
 /**
@@ -56,48 +57,43 @@ async function readToEnd(context: StreamContext): Promise<void> {
   }
 }
 
-/** Reads all phases of a stream, then writes deletions of the rows that were not found. */
+/**
+ * Reads all phases of a stream, writes deletes of the rows that were not found, and compares the stream with its lists
+ * when that is due.
+ */
 async function readPhases(context: StreamContext): Promise<void> {
-  const { state, inventory, rows } = context
-  rows.end()
+  const { state, config, clock, inventory, parts } = context
+  parts.end()
+  const wasSettled = state.isSettled
   await beginSync(context)
   await readToComplete(context)
-  await confirmDeletes(context)
-  await confirmUnconfirmed(context)
-  const isDue = isAuditDue(context)
-  if (!isDue) inventory?.note(state.keys, rows)
+  const onlyListed = await confirmMissing(context)
+  const { auditDays, historyRefreshDays } = config
+  const reason = wasSettled
+    ? nextComparison({ ...state, auditDays, historyRefreshDays, now: clock.now() })
+    : undefined
+  if (reason !== undefined) await emitDeletes(context)
+  const compared = reason === undefined ? undefined : await reconcile(reason, context)
+  await confirmUnconfirmed(context, compared)
+  inventory?.note(state.keys, parts)
   await emitDeletes(context)
-  if (!isDue) return
-  await audit(context, () => readToComplete(context))
-  inventory?.note(state.keys, rows)
+  state.keys.leaveUnconfirmed(onlyListed)
 }
 
 /** Reads phase after phase, until everything of this sync has been read. */
 async function readToComplete(context: StreamContext): Promise<void> {
   const { state, output } = context
-  let mayDecide = true
   for (;;) {
-    let next = await read(state.position, context)
-    if (next.phase === 'complete' && next.next !== 'list' && state.keys.isBackfillInDoubt) {
-      // A Delete may be a move to a day before the window; a backfill decides that, once.
-      if (mayDecide) next = beginBackfill(next.next, state)
-      mayDecide = false
-    }
-    state.moveTo(next)
-    if (next.phase === 'complete') return
+    state.moveTo(await read(state.position, context))
+    if (state.position.phase === 'complete') return
     await output.checkpoint()
   }
 }
 
-/** Prepares a sync: a whole list is read again at each sync, and the days before the window if they are due. */
-async function beginSync(context: StreamContext): Promise<void> {
-  const { state, clock, output } = context
-  const { position } = state
+/** Prepares a sync: a whole list is read again at each sync. */
+async function beginSync({ state, clock, output }: StreamContext): Promise<void> {
   // The service may offer a delta now that it did not offer at the last sync.
-  if (position.phase === 'complete') state.beginAnew(clock.now())
-  if (position.phase === 'changes' && isBackfillDue(position, context)) {
-    state.moveTo(beginBackfill(position, state))
-  }
+  if (state.position.phase === 'complete') state.beginAnew(clock.now())
   // If a sync is killed before its first state, no state knows the cursors that it has written. The changes of a
   // delta begin with a state anyway.
   if (state.position.phase !== 'changes' || state.position.requested) await output.checkpoint()
@@ -107,8 +103,6 @@ async function read(position: Position, context: StreamContext): Promise<Positio
   switch (position.phase) {
     case 'initial':
       return initial(position, context)
-    case 'backfill':
-      return backfill(position, context)
     case 'changes':
       return changes(position, context)
     case 'list':

@@ -3,35 +3,33 @@ import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, notEntitled } from '../http/token.ts'
+import { createPageReader } from '../pages/page-reader.ts'
+import { createPages } from '../pages/pages.ts'
+import { createWaiting, createWaitReport, stillWaiting } from '../pages/waiting.ts'
 import type { Failure, Log, SyncFacts, SyncObserver, SyncTraffic } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
 import { effortOf, many, rowsInWords, rowsOf, totalOf } from '../protocol/progress/sync-progress.ts'
 import { createJsonBatch } from '../records/record-batch.ts'
-import { INVENTORY, readScopes } from '../streams/streams.ts'
-import { refuseLateStart } from './days.ts'
-import { emitDeletes } from './emit.ts'
-import {
-  createExpiredDeltas,
-  createStreamWarnings,
-  createWaiting,
-  createWaitReport,
-  type ExpiredDeltas,
-  type StreamWarnings,
-  stillWaiting,
-} from './notices.ts'
-import { createPageReader } from './page-reader.ts'
-import { createPages } from './pages.ts'
-import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
-import { readStream } from './read-stream.ts'
-import { createIdBudget, type IdBudget } from './stored-keys.ts'
+import { createListedParts } from '../rows/listed-parts.ts'
+import { createIdBudget, type IdBudget } from '../rows/stored-keys.ts'
 import {
   createStreamInventory,
   type InventoryRow,
   type StreamInventory,
-} from './stream-inventory.ts'
+} from '../rows/stream-inventory.ts'
+import { INVENTORY, readScopes } from '../streams/streams.ts'
+import { refuseLateStart } from './delta-window.ts'
+import { emitDeletes } from './emit.ts'
+import {
+  createExpiredDeltas,
+  createStreamWarnings,
+  type ExpiredDeltas,
+  type StreamWarnings,
+} from './notices.ts'
+import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
+import { readStream } from './read-stream.ts'
 import type { StreamContext } from './stream-state.ts'
 import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'
-import { createSummedRows } from './summed-rows.ts'
 
 export interface RunSettings extends SessionSettings {
   readonly log: Log
@@ -264,7 +262,7 @@ async function isolate(
       observer,
       expiredDeltas: shared.expiredDeltas,
       inventory: shared.inventories.get(task),
-      rows: createSummedRows(stream),
+      parts: createListedParts(stream),
     })
     return undefined
   } catch (error) {

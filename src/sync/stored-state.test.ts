@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createJsonBatch, DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
-import { createLatestChanges, readLatestChanges } from './latest-changes.ts'
+import { createLatestChanges, readLatestChanges } from '../rows/latest-changes.ts'
 import type { Changes, Position } from './position.ts'
 import {
   addedFields,
@@ -19,7 +19,7 @@ const CHANGES: Changes = {
   requested: false,
   maybeConsumed: false,
   window: '2025-01-01',
-  backfilledAt: AT,
+  historyAt: AT,
 }
 
 function reading(position: Position, more: Partial<StoredState> = {}): StoredState {
@@ -38,7 +38,6 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     wasDeltaOffered: true,
     listedUntil: null,
     auditedAt: null,
-    isAuditing: false,
     auditedParts: new Map([['2026-09', '1x2y']]),
     latestChanges: '[[7,"0A","2026-09-01"],["[\\"a\\",1]",null,null]]',
     replacesOlder: true,
@@ -47,9 +46,10 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
       highestVersion: '0A',
       isTracked: true,
       window: 'rAA==',
-      backfill: null,
+      history: null,
       pending: [{ keys: 'rAA==', isUnseen: true }],
       unconfirmed: null,
+      written: null,
     },
     wholeRows: 1200,
     rowsSoFar: 300,
@@ -62,17 +62,16 @@ const POSITIONS: readonly Position[] = [
   { phase: 'initial', page: null, window: null, maybeConsumed: false },
   { phase: 'initial', page: PAGE, window: '2025-01-01', maybeConsumed: true },
   {
-    phase: 'backfill',
+    phase: 'list',
     slice: '2024-01-01/2024-12-31',
     page: PAGE,
     until: '2024-12-31',
-    begunAt: AT,
-    changes: { ...CHANGES, maybeConsumed: true, backfilledAt: null },
+    history: { begunAt: AT, changes: { ...CHANGES, maybeConsumed: true, historyAt: null } },
   },
   CHANGES,
   { ...CHANGES, requested: true, maybeConsumed: true },
-  { phase: 'list', slice: null, page: null, until: null },
-  { phase: 'list', slice: '', page: PAGE, until: '2028-01-01' },
+  { phase: 'list', slice: null, page: null, until: null, history: null },
+  { phase: 'list', slice: '', page: PAGE, until: '2028-01-01', history: null },
   { phase: 'complete', next: 'list' },
 ]
 
@@ -128,6 +127,8 @@ describe('a bookmark that contradicts itself', () => {
     ['until', '2026-02-31'],
     ['backfilled_at', 'tomorrow'],
     ['generation', 2 ** 32 + 1],
+    ['generation', 0],
+    ['link_at', '2150-01-01T00:00:00.000Z'],
     ['requested', null],
     ['pending', '[{"keys":1}]'],
     ['pending', 'nonsense'],

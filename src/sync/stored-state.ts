@@ -1,204 +1,248 @@
 import { createHash } from 'node:crypto'
-import { type Day, isDay } from './days.ts'
-import { readLatestChanges } from './latest-changes.ts'
-import { type Position, type PositionFields, positionFields, readPosition } from './position.ts'
-import type { StoredDeletes, StoredKeys } from './stored-keys.ts'
-import type { Fingerprints } from './summed-rows.ts'
-
-/**
- * The stored state of one stream. It is flat, always has the same keys, and has null for missing values, because some
- * platforms merge states key by key.
- */
-export interface StateBlob extends PositionFields {
-  readonly bookmark_version: 2
-  readonly mode: string
-  /** Older states do not have it. */
-  readonly refresh: number | null
-  readonly service: string
-  /** Older states do not have it. */
-  readonly environment: string | null
-  readonly settings: string
-  /** See `writeFields`; older states do not have it. */
-  readonly fields: string | null
-  readonly start: string | null
-  readonly generation: number
-  /** The last one that was written; older states do not have it. */
-  readonly cursor: number | null
-  readonly settled: boolean
-  readonly replaces: boolean
-  /** Older states do not have it. */
-  readonly list_due: boolean | null
-  /** Older states have neither. */
-  readonly delta_offered: boolean | null
-  readonly listed_until: string | null
-  /** Older states do not have these four. */
-  readonly audited_at: string | null
-  readonly auditing: boolean | null
-  /** The JSON text of an object. */
-  readonly audited_parts: string | null
-  /** See `LatestChanges.encode`. */
-  readonly latest_changes: string | null
-  readonly change_version: string | null
-  readonly tracked: boolean
-  /** The ids in the window of the delta or in the list, and those in the days before it. */
-  readonly window_ids: string | null
-  readonly backfill_ids: string | null
-  /** The JSON text of the pending deletions; null for none. */
-  readonly pending: string | null
-  /** Older states do not have it. */
-  readonly unconfirmed_ids: string | null
-  /** For the progress of the next sync; older states have neither. */
-  readonly whole_rows: number | null
-  readonly rows_so_far: number | null
-  /** The number of rows in all syncs of the stream: no set of ids can be larger. */
-  readonly rows_counted: number | null
-}
-
-type Kind = 'string' | 'number' | 'boolean'
-
-/** The type of each field; `?` allows null. A state is checked against it before it is used. */
-const STATE_FIELDS: Readonly<Record<keyof StateBlob, Kind | `${Kind}?`>> = {
-  bookmark_version: 'number',
-  mode: 'string',
-  refresh: 'number?',
-  service: 'string',
-  environment: 'string?',
-  settings: 'string',
-  fields: 'string?',
-  start: 'string?',
-  generation: 'number',
-  cursor: 'number?',
-  settled: 'boolean',
-  replaces: 'boolean',
-  list_due: 'boolean?',
-  delta_offered: 'boolean?',
-  listed_until: 'string?',
-  audited_at: 'string?',
-  auditing: 'boolean?',
-  audited_parts: 'string?',
-  latest_changes: 'string?',
-  phase: 'string',
-  link: 'string?',
-  link_at: 'string?',
-  requested: 'boolean',
-  slice: 'string?',
-  listing_at: 'string?',
-  until: 'string?',
-  window: 'string?',
-  delta_link: 'string?',
-  delta_link_at: 'string?',
-  backfilled_at: 'string?',
-  change_version: 'string?',
-  tracked: 'boolean',
-  window_ids: 'string?',
-  backfill_ids: 'string?',
-  pending: 'string?',
-  unconfirmed_ids: 'string?',
-  whole_rows: 'number?',
-  rows_so_far: 'number?',
-  rows_counted: 'number?',
-}
+import { type Day, isDay, LATEST_SECONDS } from '../ground/days.ts'
+import { readLatestChanges } from '../rows/latest-changes.ts'
+import type { Fingerprints } from '../rows/listed-parts.ts'
+import type { StoredDeletes, StoredKeys } from '../rows/stored-keys.ts'
+import {
+  isOfDelta,
+  type Position,
+  type PositionFields,
+  positionFields,
+  readPosition,
+} from './position.ts'
 
 export type Mode = 'full_refresh' | 'incremental'
 
-/** The stored state of a stream, parsed. */
-export interface StoredState {
-  readonly mode: Mode
-  /** See `StreamRequest.refresh`; null if it was unknown. */
-  readonly refresh: number | null
-  /** The service that the warehouse is a copy of: tenant, address and API name. */
-  readonly service: string
-  /** See `Config.environment`; null if it was not stored. */
-  readonly environment: string | null
-  /**
-   * A digest of the settings that determine the records: external references, activity structures, and the treatment
-   * of personal data.
-   */
-  readonly settings: string
-  /** The fields of the records: see `writeFields`; null if they were not stored. */
-  readonly fields: string | null
-  /** The first day that the warehouse covers; null for streams without dates. */
-  readonly start: Day | null
-  /** Seconds since 1970 at the beginning of the current complete read; increases with each one. */
-  readonly generation: number
-  /** The highest cursor of a record that may have been written; 0 if there was none. */
-  readonly cursor: number
-  /** True once everything of this generation has been written, including the deletions of missing rows. */
-  readonly isSettled: boolean
-  /**
-   * True if rows of older generations are deleted once this one is settled. False if the warehouse may have another
-   * service's rows, or days that can no longer be read.
-   */
-  readonly replacesOlder: boolean
-  /**
-   * True if the current complete read may have missed rows that no delta will report: then a list follows before it
-   * is settled.
-   */
-  readonly isListDue: boolean
-  /** True once the service has answered a delta of the stream: later refusals are then temporary. */
-  readonly wasDeltaOffered: boolean
-  /** The last day of any list of the stream so far; null for streams without dates, and before the first list. */
-  readonly listedUntil: Day | null
-  /** When the last audit began, in the service's time; null if there was none. */
-  readonly auditedAt: Date | null
-  /** True during an audit, and after one that was interrupted. */
-  readonly isAuditing: boolean
-  /** The fingerprints of the parts at the last audit; empty if there was none. */
-  readonly auditedParts: Fingerprints
-  /** See `LatestChanges.encode`. */
-  readonly latestChanges: string | null
-  readonly position: Position
-  readonly keys: StoredKeys
-  /** The number of rows in the last complete read; null if unknown. */
-  readonly wholeRows: number | null
-  /** The number of rows in the current complete read so far; null once it is settled. */
-  readonly rowsSoFar: number | null
-  /** The number of rows in all reads of the stream so far; null if unknown. */
-  readonly rowsCounted: number | null
+/** A field of the stored state of a stream. */
+interface Field<T> {
+  readonly stored: string
+  /** Parses what is stored, null if there is nothing; undefined if it is damaged. */
+  readonly read: (value: unknown) => T | undefined
+  readonly write: (value: T) => unknown
+  /** The value of a stream that was never read. */
+  readonly fresh: T
+  readonly about: string
 }
 
-const PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes', 'list', 'complete'])
-const DELTA_PHASES: ReadonlySet<string> = new Set(['initial', 'backfill', 'changes'])
-const MAX_GENERATION = 2 ** 32
+type Read<T> = (value: unknown) => T | undefined
+
+const text: Read<string> = (value) => (typeof value === 'string' ? value : undefined)
+const flag: Read<boolean> = (value) => (typeof value === 'boolean' ? value : undefined)
+const day: Read<Day> = (value) => (typeof value === 'string' && isDay(value) ? value : undefined)
+/** A time as text; it is checked and not parsed, because a position has it as text. */
+const timeText: Read<string> = (value) => (time(value) === undefined ? undefined : String(value))
+
+function time(value: unknown): Date | undefined {
+  const at = typeof value === 'string' ? new Date(value) : new Date(Number.NaN)
+  return Math.abs(at.getTime()) <= LATEST_SECONDS * 1000 ? at : undefined
+}
+
+function integer(from: number, to: number): Read<number> {
+  return (value) =>
+    Number.isInteger(value) && Number(value) >= from && Number(value) <= to
+      ? Number(value)
+      : undefined
+}
+
+/** A number of rows. An impossible one is unknown, which does not make the rest of the state useless. */
+const rows: Read<number | null> = (value) =>
+  value === null || typeof value === 'number'
+    ? (integer(0, Number.MAX_SAFE_INTEGER)(value) ?? null)
+    : undefined
+
+const orNull =
+  <T>(read: Read<T>): Read<T | null> =>
+  (value) =>
+    value === null ? null : read(value)
+
+/** For a field that older states do not have. */
+const or =
+  <T>(fallback: T, read: Read<T>): Read<T> =>
+  (value) =>
+    value === null ? fallback : read(value)
+
+const asStored = (value: unknown) => value
+
+/** A field that is stored as it is, and in older states is missing where null is allowed. */
+function plain<T extends string | number | boolean | null>(
+  stored: string,
+  read: Read<T>,
+  fresh: NoInfer<T>,
+  about: string,
+): Field<T> {
+  return { stored, read, write: asStored, fresh, about }
+}
+
 /**
- * The limit of a cursor. Cursors are about microseconds since 1970; a larger one is no time that a clock can show.
+ * The highest cursor of a state. Cursors are about microseconds since 1970, so that a sync which begins below it can
+ * still count on.
  */
 const MAX_CURSOR = 2 ** 53 - 2 ** 50
 
+/**
+ * The fields of the state of a stream: reading, checking and writing follow from this table, as do the types and the page
+ * for developers. A state is flat, always has the same keys, and has null for what is missing, because some platforms
+ * merge states key by key.
+ */
+export const STATE = {
+  mode: plain<Mode>('mode', readMode, 'incremental', 'the sync mode'),
+  refresh: plain('refresh', orNull(anyNumber), null, 'the generation_id of a full refresh'),
+  service: plain(
+    'service',
+    text,
+    '',
+    'the tenant, address and API name that the warehouse is a copy of',
+  ),
+  environment: plain('environment', orNull(text), null, 'the environment of the tenant'),
+  settings: plain(
+    'settings',
+    text,
+    '',
+    'a digest of what the records depend on: external references, activity structures, treatment of personal data',
+  ),
+  fields: plain('fields', orNull(text), null, 'digests of the fields of the records; `*` for any'),
+  start: plain('start', orNull(day), null, 'the first day of the warehouse; null without days'),
+  generation: plain(
+    'generation',
+    integer(1, LATEST_SECONDS),
+    1,
+    'seconds since 1970 when the current complete read began; increases with each one',
+  ),
+  cursor: plain(
+    'cursor',
+    or(0, integer(0, MAX_CURSOR)),
+    0,
+    'the highest cursor that may be written',
+  ),
+  isSettled: plain(
+    'settled',
+    flag,
+    false,
+    'whether all of the generation is written, with the deletes of rows that were not found',
+  ),
+  replacesOlder: plain(
+    'replaces',
+    flag,
+    true,
+    'whether rows of older generations are deleted then; false if they may be of another service, or cannot be read any more',
+  ),
+  isListDue: plain(
+    'list_due',
+    or(false, flag),
+    false,
+    'whether the current read may have missed rows, so that it is compared with lists first',
+  ),
+  wasDeltaOffered: plain(
+    'delta_offered',
+    orNull(flag),
+    false,
+    'whether the service has answered a delta: later refusals are then temporary',
+  ),
+  listedUntil: plain('listed_until', orNull(day), null, 'the last day of any list so far'),
+  auditedAt: {
+    stored: 'audited_at',
+    read: orNull(time),
+    write: (at) => at?.toISOString() ?? null,
+    fresh: null,
+    about: 'when the last audit began, also one that failed',
+  } as Field<Date | null>,
+  auditedParts: {
+    stored: 'audited_parts',
+    read: readParts,
+    write: (parts) => (parts.size === 0 ? null : JSON.stringify(Object.fromEntries(parts))),
+    fresh: new Map(),
+    about: 'the fingerprints of months, or of `all`, as the warehouse was seen to have them',
+  } as Field<Fingerprints>,
+  latestChanges: plain(
+    'latest_changes',
+    orNull((value) => (readLatestChanges(String(value)) === undefined ? undefined : String(value))),
+    null,
+    'the latest rows that the delta has reported: a list that lacks them is out of date',
+  ),
+  wholeRows: plain('whole_rows', rows, null, 'the rows of the last complete read'),
+  rowsSoFar: plain('rows_so_far', rows, null, 'the rows of the current one so far'),
+  rowsCounted: plain('rows_counted', rows, null, 'the rows of all syncs: no set of ids is larger'),
+}
+
+/** The fields of a position; `position.ts` knows what they mean together. */
+export const POSITION: { [Name in keyof PositionFields]: Field<PositionFields[Name]> } = {
+  phase: plain('phase', readPhase, 'complete', 'the phase of the read'),
+  link: plain('link', orNull(text), null, 'the page or the delta link to request next'),
+  link_at: plain('link_at', orNull(timeText), null, 'when the service sent it'),
+  requested: plain('requested', flag, false, 'whether the delta link may have been requested'),
+  slice: plain('slice', orNull(text), null, 'the list that is being read'),
+  listing_at: plain('listing_at', orNull(timeText), null, 'when the first list was requested'),
+  until: plain('until', orNull(day), null, 'the last day of the lists'),
+  window: plain('window', orNull(day), null, "the first day of the delta's window"),
+  delta_link: plain('delta_link', orNull(text), null, 'the delta link to follow after the lists'),
+  delta_link_at: plain('delta_link_at', orNull(timeText), null, 'when the service sent that one'),
+  backfilled_at: plain(
+    'backfilled_at',
+    orNull(timeText),
+    null,
+    'when the days before the window were last listed',
+  ),
+}
+
+/** The fields of the sets of ids; `stored-keys.ts` encodes them. */
+export const KEYS: { [Name in keyof Omit<StoredKeys, 'isAtBeginning'>]: Field<StoredKeys[Name]> } =
+  {
+    highestVersion: plain('change_version', orNull(text), null, 'the highest changeVersion so far'),
+    isTracked: plain('tracked', flag, true, 'false once the ids have become too many'),
+    window: plain(
+      'window_ids',
+      orNull(text),
+      null,
+      "the ids in the delta's window, or in the list",
+    ),
+    history: plain('backfill_ids', orNull(text), null, 'the ids of the days before the window'),
+    pending: {
+      stored: 'pending',
+      read: readPending,
+      write: (pending) => (pending.length === 0 ? null : JSON.stringify(pending)),
+      fresh: [],
+      about: 'ids that are deleted at the end of the read unless they are found',
+    },
+    unconfirmed: plain(
+      'unconfirmed_ids',
+      orNull(text),
+      null,
+      'ids about which two answers contradict each other',
+    ),
+    written: plain('written_ids', orNull(text), null, 'ids that were written since the last audit'),
+  }
+
+type Value<F> = F extends Field<infer T> ? T : never
+
+/** The values of a stream's state that are neither its position nor its ids. */
+export type StateValues = { readonly [Name in keyof typeof STATE]: Value<(typeof STATE)[Name]> }
+
+/** The stored state of a stream, parsed. */
+export type StoredState = StateValues & { readonly position: Position; readonly keys: StoredKeys }
+
+/** The stored state of a stream: a flat object. */
+export type StateBlob = Readonly<Record<string, unknown>>
+
+const VERSION = 2
+const STATE_FIELDS = Object.entries(STATE) as unknown as [keyof StateValues, Field<unknown>][]
+const POSITION_FIELDS = Object.entries(POSITION) as unknown as [
+  keyof PositionFields,
+  Field<unknown>,
+][]
+const KEY_FIELDS = Object.entries(KEYS) as unknown as [keyof typeof KEYS, Field<unknown>][]
+
+/** The values of a stream that was never read. */
+export const FRESH = Object.fromEntries(
+  STATE_FIELDS.map(([name, { fresh }]) => [name, fresh]),
+) as unknown as StateValues
+
 /** Converts a state to its stored form. */
 export function writeState(state: StoredState): StateBlob {
-  const { mode, service, environment, settings, fields, start, generation, cursor, keys } = state
-  return {
-    bookmark_version: 2,
-    mode,
-    refresh: state.refresh,
-    service,
-    environment,
-    settings,
-    fields,
-    start,
-    generation,
-    cursor,
-    settled: state.isSettled,
-    replaces: state.replacesOlder,
-    list_due: state.isListDue,
-    delta_offered: state.wasDeltaOffered,
-    listed_until: state.listedUntil,
-    audited_at: state.auditedAt?.toISOString() ?? null,
-    auditing: state.isAuditing,
-    audited_parts: writeParts(state.auditedParts),
-    latest_changes: state.latestChanges,
-    ...positionFields(state.position),
-    change_version: keys.highestVersion,
-    tracked: keys.isTracked,
-    window_ids: keys.window,
-    backfill_ids: keys.backfill,
-    pending: keys.pending.length === 0 ? null : JSON.stringify(keys.pending),
-    unconfirmed_ids: keys.unconfirmed,
-    whole_rows: state.wholeRows,
-    rows_so_far: state.rowsSoFar,
-    rows_counted: state.rowsCounted,
-  }
+  const blob: Record<string, unknown> = { bookmark_version: VERSION }
+  for (const [name, { stored, write }] of STATE_FIELDS) blob[stored] = write(state[name])
+  Object.assign(blob, positionFields(state.position))
+  for (const [name, { stored, write }] of KEY_FIELDS) blob[stored] = write(state.keys[name])
+  return blob
 }
 
 /**
@@ -209,120 +253,77 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
   if (blob === undefined || blob === null) return 'none'
   if (typeof blob !== 'object' || Array.isArray(blob)) return { unreadable: 'it is not an object' }
   if (Object.keys(blob).length === 0) return 'none'
-  const fields = renewed(blob as Fields)
-  if (fields['bookmark_version'] !== 2) {
+  const fields = blob as StateBlob
+  if (fields['bookmark_version'] !== VERSION)
     return { unreadable: 'it is of another connector or of an unknown version' }
-  }
-  const damaged = damagedType(fields) ?? damagedValue(fields as unknown as StateBlob)
-  if (damaged !== undefined) return { unreadable: `its field ${damaged} is damaged` }
-  const stored = fields as unknown as StateBlob
-  const pending = readPending(stored.pending)
-  if (pending === undefined) return { unreadable: 'its field pending is damaged' }
-  const auditedParts = readParts(stored.audited_parts)
-  if (auditedParts === undefined) return { unreadable: 'its field audited_parts is damaged' }
-  const position = readPosition(stored)
-  if (position === undefined) return { unreadable: 'its fields contradict each other' }
-  return {
-    mode: stored.mode as Mode,
-    refresh: stored.refresh,
-    service: stored.service,
-    environment: stored.environment,
-    settings: stored.settings,
-    fields: stored.fields,
-    start: stored.start,
-    generation: stored.generation,
-    cursor: stored.cursor ?? 0,
-    isSettled: stored.settled,
-    replacesOlder: stored.replaces,
-    isListDue: stored.list_due ?? false,
-    // The position of a delta implies it.
-    wasDeltaOffered:
-      stored.delta_offered ?? (stored.link !== null && DELTA_PHASES.has(stored.phase)),
-    listedUntil: stored.listed_until,
-    auditedAt: stored.audited_at === null ? null : new Date(stored.audited_at),
-    isAuditing: stored.auditing ?? false,
-    auditedParts,
-    latestChanges: stored.latest_changes,
-    position,
-    keys: {
-      highestVersion: stored.change_version,
-      isTracked: stored.tracked,
-      window: stored.window_ids,
-      backfill: stored.backfill_ids,
-      pending,
-      unconfirmed: stored.unconfirmed_ids,
-    },
-    wholeRows: count(stored.whole_rows),
-    rowsSoFar: count(stored.rows_so_far),
-    rowsCounted: count(stored.rows_counted),
-  }
-}
-
-/** Converts a count; an invalid one counts as unknown, which does not invalidate the state. */
-function count(stored: number | null): number | null {
-  return Number.isSafeInteger(stored) && Number(stored) >= 0 ? stored : null
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-/** All fields of a stored state; null for those that it does not have. */
-function renewed(blob: Fields): Fields {
-  return Object.fromEntries(Object.keys(STATE_FIELDS).map((name) => [name, blob[name] ?? null]))
-}
-
-function damagedType(fields: Fields): string | undefined {
-  const found = Object.entries(STATE_FIELDS).find(([name, kind]) => {
-    const value = fields[name]
-    return value === null ? !kind.endsWith('?') : typeof value !== kind.replace('?', '')
+  const values = readFields(STATE_FIELDS, fields)
+  const at = readFields(POSITION_FIELDS, fields)
+  const keys = readFields(KEY_FIELDS, fields)
+  for (const read of [values, at, keys])
+    if (typeof read === 'string') return { unreadable: `its field ${read} is damaged` }
+  const state = { ...(values as StateValues), keys: keys as unknown as StoredKeys }
+  const position = readPosition({
+    ...(at as unknown as PositionFields),
+    mode: state.mode,
+    start: state.start,
+    backfill_ids: state.keys.history,
   })
-  return found?.[0]
+  if (position === undefined) return { unreadable: 'its fields contradict each other' }
+  // Older states do not say it, but the link of a delta implies it.
+  const wasDeltaOffered = state.wasDeltaOffered ?? (at['link'] !== null && isOfDelta(position))
+  return { ...state, wasDeltaOffered, position }
 }
 
-/** The first field with an invalid value of the right type. */
-function damagedValue(stored: StateBlob): string | undefined {
-  const { mode, phase, generation, cursor } = stored
-  if (mode !== 'incremental' && mode !== 'full_refresh') return 'mode'
-  if (!PHASES.has(phase)) return 'phase'
-  if (!Number.isInteger(generation) || generation < 0 || generation > MAX_GENERATION)
-    return 'generation'
-  if (cursor !== null && !(Number.isInteger(cursor) && cursor >= 0 && cursor <= MAX_CURSOR))
-    return 'cursor'
-  if (stored.latest_changes !== null && readLatestChanges(stored.latest_changes) === undefined)
-    return 'latest_changes'
-  const days = ['start', 'until', 'window', 'listed_until'] as const
-  const times = ['link_at', 'listing_at', 'delta_link_at', 'backfilled_at', 'audited_at'] as const
-  return (
-    days.find((name) => stored[name] !== null && !isDay(stored[name])) ??
-    times.find((name) => stored[name] !== null && Number.isNaN(Date.parse(stored[name])))
-  )
+/** Reads some fields; returns the stored name of the first one that is damaged. */
+function readFields<Name extends string>(
+  table: readonly (readonly [Name, Field<unknown>])[],
+  blob: StateBlob,
+): Readonly<Record<Name, unknown>> | string {
+  const values = {} as Record<Name, unknown>
+  for (const [name, { stored, read }] of table) {
+    const value = read(blob[stored] ?? null)
+    if (value === undefined) return stored
+    values[name] = value
+  }
+  return values
 }
 
-function readPending(text: string | null): readonly StoredDeletes[] | undefined {
-  if (text === null) return []
+function readMode(value: unknown): Mode | undefined {
+  return value === 'incremental' || value === 'full_refresh' ? value : undefined
+}
+
+const PHASES: ReadonlySet<unknown> = new Set(['initial', 'backfill', 'changes', 'list', 'complete'])
+
+function readPhase(value: unknown): string | undefined {
+  return PHASES.has(value) ? String(value) : undefined
+}
+
+function anyNumber(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
+
+function readPending(value: unknown): readonly StoredDeletes[] | undefined {
+  if (value === null) return []
   try {
-    const groups: unknown = JSON.parse(text)
+    const groups: unknown = JSON.parse(String(value))
     return Array.isArray(groups) && groups.every(isDeletes) ? groups : undefined
   } catch {
     return undefined
   }
 }
 
-function writeParts(parts: Fingerprints): string | null {
-  return parts.size === 0 ? null : JSON.stringify(Object.fromEntries(parts))
+function isDeletes(group: unknown): group is StoredDeletes {
+  const { keys, isUnseen } = (group ?? {}) as StateBlob
+  return typeof keys === 'string' && typeof isUnseen === 'boolean'
 }
 
-function readParts(text: string | null): Fingerprints | undefined {
+function readParts(value: unknown): Fingerprints | undefined {
   try {
-    const parts = Object.entries((JSON.parse(text ?? '{}') ?? {}) as object)
+    const parts = Object.entries((JSON.parse(String(value ?? '{}')) ?? {}) as object)
     return parts.every(([, print]) => typeof print === 'string') ? new Map(parts) : undefined
   } catch {
     return undefined
   }
-}
-
-function isDeletes(group: unknown): group is StoredDeletes {
-  const { keys, isUnseen } = (group ?? {}) as Fields
-  return typeof keys === 'string' && typeof isUnseen === 'boolean'
 }
 
 /** Any field, including fields that are in no schema. */

@@ -1,20 +1,29 @@
 import type { Config } from '../config/config.ts'
+import { addDays, type Day, dayOf } from '../ground/days.ts'
+import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import type { ServerClock } from '../http/clock.ts'
 import type { Endpoints } from '../http/endpoints.ts'
+import type { Pages } from '../pages/pages.ts'
 import type { Log, Stamp, StreamOutput, StreamStart, SyncObserver } from '../protocol/connector.ts'
+import { createLatestChanges, type LatestChanges } from '../rows/latest-changes.ts'
+import type { Fingerprints, ListedParts } from '../rows/listed-parts.ts'
+import { createLiveKeys, type LiveKeys } from '../rows/live-keys.ts'
+import type { IdBudget, StoredKeys } from '../rows/stored-keys.ts'
+import type { StreamInventory } from '../rows/stream-inventory.ts'
 import type { Stream } from '../streams/collections.ts'
-import { addDays, type Day, dayOf } from './days.ts'
-import { createLatestChanges, type LatestChanges } from './latest-changes.ts'
-import { createLiveKeys, type LiveKeys } from './live-keys.ts'
 import type { ExpiredDeltas, StreamLog } from './notices.ts'
-import type { Pages } from './pages.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
-import type { IdBudget, StoredKeys } from './stored-keys.ts'
-import { type Mode, type StateBlob, type StoredState, writeState } from './stored-state.ts'
-import type { StreamInventory } from './stream-inventory.ts'
+import {
+  FRESH,
+  type Mode,
+  readState,
+  type StateBlob,
+  type StateValues,
+  type StoredState,
+  writeState,
+} from './stored-state.ts'
 import type { StreamTask } from './stream-task.ts'
-import type { Fingerprints, SummedRows } from './summed-rows.ts'
 
 type Known = Pick<StoredState, 'wholeRows'> &
   Partial<Pick<StoredState, 'position' | 'isSettled' | 'rowsSoFar'>>
@@ -35,10 +44,9 @@ export function streamStart(stored: Known | undefined, why: string | undefined):
   return { kind: 'continues', how: 'continued', expected }
 }
 
-/** The state of the read of one stream. */
-export interface StreamState {
+/** The state of the read of one stream; `STATE` in stored-state.ts describes its values. */
+export interface StreamState extends Omit<StateValues, 'refresh' | 'latestChanges'> {
   readonly stream: Stream
-  readonly mode: Mode
   /** See `StreamRequest.refresh`. */
   readonly refresh: number | undefined
   /** Whether an earlier sync has already written all of the full refresh that this sync belongs to. */
@@ -46,18 +54,15 @@ export interface StreamState {
   /** See `StreamRequest.byLists`. */
   readonly startsNoDelta: boolean
   readonly keys: LiveKeys
+  readonly latestChanges: LatestChanges
   readonly position: Position
-  /** The first day that the warehouse covers; null for streams without dates. */
-  readonly start: Day | null
-  readonly generation: number
   /** The stamp of the next records; each call returns a new cursor. */
   stamp(now: Date): Stamp
   /** Whether an earlier process began this read. */
   readonly isContinued: boolean
-  /** True once everything of this generation has been written. */
-  readonly isSettled: boolean
-  /** See `StoredState.replacesOlder`. */
-  readonly replacesOlder: boolean
+  /** Whether a row may have moved between the pages of this read: their ids do not rise. */
+  readonly mayHaveMoved: boolean
+  orderMayMove(): void
   /** Where the read starts, and how many rows are expected. */
   readonly begunFrom: StreamStart
   moveTo(position: Position): void
@@ -69,28 +74,17 @@ export interface StreamState {
   addRows(count: number): void
   /** Keeps rows of older generations, because not everything could be read. */
   keepOlder(): void
-  /** See `StoredState.isListDue`. */
-  readonly isListDue: boolean
   makeListDue(): void
-  /** See `StoredState.wasDeltaOffered`. */
-  readonly wasDeltaOffered: boolean
   /** The service has answered a delta. */
   deltaAnswered(): void
-  /** See `StoredState.listedUntil`. */
-  readonly listedUntil: Day | null
   /** A list begins that ends on this day; later lists will not end before it. */
   listUntil(day: Day): void
-  /** See `StoredState.auditedAt`. */
-  readonly auditedAt: Date | null
-  /** See `StoredState.isAuditing`. */
-  readonly isAuditing: boolean
-  beginAudit(): void
-  /** Ends the audit that began at this time. `parts` are the fingerprints, if the parts were listed. */
-  endAudit(begunAt: Date, parts?: Fingerprints): void
-  /** See `StoredState.auditedParts`. */
-  readonly auditedParts: Fingerprints
-  readonly latestChanges: LatestChanges
+  /** An audit ends that began at this time, or the days before the window were compared. */
+  compared(parts: Fingerprints, auditedAt?: Date): void
   settle(): void
+  /**
+   * The state to store. Throws if the next sync could not read it, so that the one before remains.
+   */
   blob(): StateBlob
 }
 
@@ -139,51 +133,67 @@ export function createStreamState(
   settings: StreamStateSettings,
   stored?: StoredState,
 ): StreamState {
-  const { stream, mode, refresh, byLists, log, ids } = settings
+  const { stream, mode, refresh, byLists, log, ids, now } = settings
+  const { service, environment, fields, start, why, replacesOlder = true } = settings
   const mostIds = stored?.rowsCounted ?? undefined
   const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids, mostIds })
   const latestChanges = createLatestChanges(stored?.latestChanges ?? null)
   const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
-  /** The last cursor that was used. */
-  let cursor = firstCursor(settings.cursor, settings.now) - 1
   let wasListMadeDue = stored?.isListDue ?? false
-  let wholeRows = stored?.wholeRows ?? null
-  let rowsSoFar = stored?.rowsSoFar ?? 0
-  // If an older state did not count rows, their number stays unknown.
-  let rowsCounted = stored === undefined ? 0 : stored.rowsCounted
   const state: WritableState = {
-    ...initialFields(settings, stored),
-    stream,
+    ...(stored ?? {
+      ...FRESH,
+      generation: nextGeneration(0, now),
+      replacesOlder,
+      listedUntil: byLists?.until ?? null,
+      // If an older state did not count rows, their number stays unknown.
+      rowsCounted: 0,
+    }),
     mode,
+    service,
+    environment,
+    settings: settings.settings,
+    fields,
+    start,
+    cursor: firstCursor(settings.cursor, now) - 1,
+    stream,
     refresh,
+    isRefreshed: isRefreshed(settings, stored),
     startsNoDelta: byLists !== undefined,
     keys,
     latestChanges,
     position: stored?.position ?? first,
+    isContinued: stored !== undefined,
+    mayHaveMoved: false,
+    begunFrom: streamStart(stored, why),
     get isListDue() {
       const { position, isSettled } = state
       if (wasListMadeDue || position.phase !== 'complete') return wasListMadeDue
       // A list of each sync is compared with the rows of the previous one. Any other read is compared with none; if
       // it found no row, the list that confirms this costs little.
       const isCompared = mode === 'incremental' && position.next === 'list'
-      return !isCompared && !isSettled && rowsSoFar === 0
+      return !isCompared && !isSettled && (state.rowsSoFar ?? 0) === 0
     },
-    stamp: (now) => ({ generation: state.generation, cursor: ++cursor, now }),
+    stamp: (at) => ({ generation: state.generation, cursor: ++state.cursor, now: at }),
+    orderMayMove() {
+      state.mayHaveMoved = true
+    },
     moveTo(position) {
       state.position = position
     },
-    beginAnew: (now, at) => beginAnew(now, at),
-    startOver(reason, now, from = state.start) {
+    beginAnew: (at, position) => beginAnew(at, position),
+    startOver(reason, at, from = state.start) {
       const isQuiet = reason.isToldAtEnd === true || reason.isExpected === true
       const say = isQuiet ? log.debug : log.warn
       say(warningOf('starts-over', `${reason.message}; the stream is read from the beginning.`))
       state.start = from
-      beginAnew(now, first, reason.isDeadLink === true && mode === 'full_refresh')
-      state.begunFrom = streamStart({ wholeRows }, reason.why)
+      beginAnew(at, first, reason.isDeadLink === true && mode === 'full_refresh')
+      state.begunFrom = streamStart({ wholeRows: state.wholeRows }, reason.why)
     },
     addRows(count) {
-      if (rowsCounted !== null) rowsCounted += count
-      if (!state.isSettled && state.position.phase !== 'changes') rowsSoFar += count
+      if (state.rowsCounted !== null) state.rowsCounted += count
+      if (!state.isSettled && state.position.phase !== 'changes')
+        state.rowsSoFar = (state.rowsSoFar ?? 0) + count
     },
     keepOlder() {
       state.replacesOlder = false
@@ -197,16 +207,12 @@ export function createStreamState(
     listUntil(day) {
       state.listedUntil = day
     },
-    beginAudit() {
-      state.isAuditing = true
-    },
-    endAudit(begunAt, parts = state.auditedParts) {
-      state.auditedAt = begunAt
-      state.isAuditing = false
+    compared(parts, auditedAt = state.auditedAt ?? undefined) {
       state.auditedParts = parts
+      state.auditedAt = auditedAt ?? null
     },
     settle() {
-      if (!state.isSettled) wholeRows = rowsSoFar
+      if (!state.isSettled) state.wholeRows = state.rowsSoFar ?? 0
       state.isSettled = true
       wasListMadeDue = false
       if (mode === 'full_refresh') keys.forgetSent()
@@ -219,86 +225,62 @@ export function createStreamState(
    * Begins a complete read. A full refresh that goes on keeps its generation, because the rows that it has sent
    * belong to it.
    */
-  function beginAnew(now: Date, at: Position = first, goesOn = false): void {
+  function beginAnew(at: Date, position: Position = first, goesOn = false): void {
     if (mode === 'incremental') keys.beginReading()
     else if (!goesOn) keys.forgetSent()
-    if (!goesOn) state.generation = nextGeneration(state.generation, now)
-    state.position = at
+    if (!goesOn) state.generation = nextGeneration(state.generation, at)
+    state.position = position
     state.isContinued = false
+    state.mayHaveMoved = false
     state.isRefreshed = false
     state.isSettled = false
     state.replacesOlder = true
-    state.isAuditing = false
     state.auditedParts = new Map()
     latestChanges.forget()
     wasListMadeDue = false
-    rowsSoFar = 0
+    state.rowsSoFar = 0
   }
 
   function blob(): StateBlob {
-    const { service, environment, fields } = settings
     const encoded = encodedKeys(keys, mode, log)
     const isAtBeginning = encoded.isAtBeginning === true
-    // Field by field: this runs for each page, and `...state` would copy the getter and all methods, too.
-    return writeState({
-      mode,
+    const isSettled = state.isSettled && !isAtBeginning
+    // Without the rows that were written since, the fingerprints prove nothing.
+    if (!keys.isWrittenKnown) state.auditedParts = new Map()
+    const values: Record<string, unknown> = {}
+    for (const name of VALUES) values[name] = state[name]
+    const written = writeState({
+      ...(values as unknown as StateValues),
       refresh: refresh ?? null,
-      service,
-      environment,
-      settings: settings.settings,
-      fields,
-      start: state.start,
-      generation: state.generation,
-      cursor,
-      isSettled: state.isSettled && !isAtBeginning,
-      replacesOlder: state.replacesOlder,
+      isSettled,
       isListDue: wasListMadeDue,
-      wasDeltaOffered: state.wasDeltaOffered,
-      listedUntil: state.listedUntil,
-      auditedAt: state.auditedAt,
-      isAuditing: state.isAuditing,
-      auditedParts: state.auditedParts,
       latestChanges: latestChanges.encode(),
-      position: isAtBeginning ? first : withDoubt(state.position, keys),
+      rowsSoFar: state.isSettled || isAtBeginning ? null : (state.rowsSoFar ?? 0),
+      position: isAtBeginning ? first : state.position,
       keys: encoded,
-      wholeRows,
-      rowsSoFar: state.isSettled || isAtBeginning ? null : rowsSoFar,
-      rowsCounted,
     })
+    const read = readState(written)
+    if (read === 'none' || 'unreadable' in read) throw unreadable(read)
+    return written
   }
 }
 
-/** The fields that begin with stored values and may change during the read. */
-function initialFields(settings: StreamStateSettings, stored: StoredState | undefined) {
-  const { start, now, byLists, replacesOlder = true, why } = settings
-  return {
-    start,
-    isRefreshed: isRefreshed(settings, stored),
-    generation: stored?.generation ?? nextGeneration(0, now),
-    isContinued: stored !== undefined,
-    isSettled: stored?.isSettled ?? false,
-    replacesOlder: stored?.replacesOlder ?? replacesOlder,
-    begunFrom: streamStart(stored, why),
-    wasDeltaOffered: stored?.wasDeltaOffered ?? false,
-    listedUntil: stored?.listedUntil ?? byLists?.until ?? null,
-    auditedAt: stored?.auditedAt ?? null,
-    isAuditing: stored?.isAuditing ?? false,
-    auditedParts: stored?.auditedParts ?? new Map(),
-  } satisfies Partial<StreamState>
+const VALUES = Object.keys(FRESH) as (keyof StateValues)[]
+
+/** The error for a state that the next sync would refuse. */
+function unreadable(read: ReturnType<typeof readState>): ConnectorError {
+  const why = typeof read === 'object' && 'unreadable' in read ? `: ${read.unreadable}` : ''
+  return new ConnectorError(
+    'system',
+    'state-not-valid',
+    `The connector made a state that it could not read again${why}. It is not written, and the next sync continues from the one before; please report this.`,
+  )
 }
 
 /** See `StreamState.isRefreshed`. */
 function isRefreshed({ mode, refresh }: StreamStateSettings, stored: StoredState | undefined) {
   if (mode !== 'full_refresh' || refresh === undefined || stored === undefined) return false
   return stored.position.phase === 'complete' && stored.refresh === refresh
-}
-
-/** A backfill in doubt is due at the next sync if this one does not finish it. */
-function withDoubt(at: Position, keys: LiveKeys): Position {
-  if (!keys.isBackfillInDoubt) return at
-  if (at.phase === 'changes') return { ...at, backfilledAt: null }
-  if (at.phase === 'complete' && at.next !== 'list') return withDoubt(at.next, keys)
-  return at
 }
 
 /** Encodes the keys. Warns if they have just become too many for the state. */
@@ -345,8 +327,8 @@ export interface StreamContext {
   readonly expiredDeltas: ExpiredDeltas
   /** Set if an inventory is written. */
   readonly inventory: StreamInventory | undefined
-  /** The rows of a listing, if they are summed. */
-  readonly rows: SummedRows
+  /** What lists have shown of the stream in this sync. */
+  readonly parts: ListedParts
 }
 
 /**

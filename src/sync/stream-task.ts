@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
+import { type Day, earlier } from '../ground/days.ts'
 import type { Endpoints } from '../http/endpoints.ts'
+import { referencePairs } from '../pages/slices.ts'
 import type { Redaction } from '../privacy/redaction.ts'
 import type { StreamOutput, StreamRequest } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
-import { type Day, earlier, earliestDeltaStart } from './days.ts'
-import { referencePairs } from './slices.ts'
+import { earliestDeltaStart } from './delta-window.ts'
 
 /** A stream to read, with its stored state and its output. */
 export interface StreamTask

@@ -1,6 +1,6 @@
 -- What the macros of the audit make of the connector's own vectors: values as text, as a member of JSON and in their own
 -- type, as loaders store them, and sums of keys and of digests. A row per difference.
-{#- The vectors are those of src/sync/checksum-vectors.json: `npm run docs` writes them here. #}
+{#- The vectors are those of src/rows/checksum-vectors.json: `npm run docs` writes them here. #}
 {%- set file %}{% raw %}{
   "integers": [
     {

@@ -11,10 +11,12 @@ export interface StoredKeys {
    */
   readonly isAtBeginning?: true
   readonly window: string | null
-  readonly backfill: string | null
+  readonly history: string | null
   readonly pending: readonly StoredDeletes[]
-  /** Rows that the next sync has to request again, because two answers contradict each other. */
+  /** Rows that have to be requested again, because two answers contradict each other. */
   readonly unconfirmed: string | null
+  /** Rows that were written since the last audit. */
+  readonly written: string | null
 }
 
 /** Keys that are deleted at the end of the sync unless they are found before. */
@@ -26,20 +28,19 @@ export interface StoredDeletes {
 
 /** The sets of keys of one stream. */
 export interface KeySets {
-  // Five sets are in the state. A key is in one of the first two at most; the next two wait to be deleted.
+  // Six sets are in the state. A key is in one of the first two at most; the next two wait to be deleted.
   /** Rows that the delta's window has, or the list of a stream without a delta. */
   window: IdSet
   /** Rows that the lists of the days before the window have. */
-  backfill: IdSet
+  history: IdSet
   /** Keys that the current complete read has not found so far. */
   unseen: IdSet
   /** Keys of a page that was interrupted, so that it is unclear whether their rows exist. */
   doubted: IdSet
-  /**
-   * Rows of the first two sets that may not exist: they were in a list, but not in the first phase of a delta before it.
-   * During an audit, which is not in the state, the rows that it has not found so far.
-   */
+  /** Rows of the first two sets about which two answers contradict each other, so that they may not exist. */
   unconfirmed: IdSet
+  /** Rows that were written since the last audit, in any of the sets or in none. */
+  written: IdSet
   // Two sets are only of this process.
   /** Keys of the current page that have already been written, while the rest of the page is still to come. */
   ofThisPage: IdSet
@@ -51,10 +52,11 @@ export interface KeySets {
 export function emptySets(unseen = createIdSet()): KeySets {
   return {
     window: createIdSet(),
-    backfill: createIdSet(),
+    history: createIdSet(),
     unseen,
     doubted: createIdSet(),
     unconfirmed: createIdSet(),
+    written: createIdSet(),
     ofThisPage: createIdSet(),
     reportedDeleted: createIdSet(),
   }
@@ -65,10 +67,11 @@ export function readSets(stored: StoredKeys | undefined, mostIds?: number): KeyS
   return {
     ...emptySets(),
     window: createIdSet(stored?.window, mostIds),
-    backfill: createIdSet(stored?.backfill, mostIds),
+    history: createIdSet(stored?.history, mostIds),
     unseen: pendingOf(stored, true, mostIds),
     doubted: pendingOf(stored, false, mostIds),
     unconfirmed: createIdSet(stored?.unconfirmed, mostIds),
+    written: createIdSet(stored?.written),
   }
 }
 
@@ -83,25 +86,27 @@ function pendingOf(stored: StoredKeys | undefined, isUnseen: boolean, mostIds?: 
 /** The part of a state that contains the sets. */
 type StoredSets = Pick<
   StoredKeys,
-  'isAtBeginning' | 'window' | 'backfill' | 'pending' | 'unconfirmed'
+  'isAtBeginning' | 'window' | 'history' | 'pending' | 'unconfirmed' | 'written'
 >
 
 /** Encodes the sets as they are; the keys of the current page are in doubt. */
-export function encodeSets(sets: KeySets, isAuditing = false): StoredSets {
-  const { window, backfill, unseen, doubted, unconfirmed, ofThisPage } = sets
+export function encodeSets(sets: KeySets): StoredSets {
+  const { window, history, unseen, doubted, unconfirmed, written, ofThisPage } = sets
   const inDoubt = ofThisPage.size === 0 ? doubted : union([doubted, ofThisPage])
   return {
     window: window.encode(),
-    backfill: backfill.encode(),
+    history: history.encode(),
     pending: [...deletesOf(unseen, true), ...deletesOf(inDoubt, false)],
-    unconfirmed: isAuditing ? null : unconfirmed.encode(),
+    unconfirmed: unconfirmed.encode(),
+    written: written.encode(),
   }
 }
 
 /** Encodes the sets as they were at the beginning of the current read, when all keys were to be found. */
 export function encodeAtBeginning(sets: KeySets): StoredSets {
   const pending = deletesOf(allKeys(sets), true)
-  return { isAtBeginning: true, window: null, backfill: null, pending, unconfirmed: null }
+  const none = { window: null, history: null, unconfirmed: null, written: null }
+  return { isAtBeginning: true, ...none, pending }
 }
 
 function deletesOf(set: IdSet, isUnseen: boolean): StoredDeletes[] {
@@ -110,8 +115,8 @@ function deletesOf(set: IdSet, isUnseen: boolean): StoredDeletes[] {
 }
 
 /** All keys of rows that the warehouse may have. */
-export function allKeys({ window, backfill, unseen, doubted, ofThisPage }: KeySets): IdSet {
-  return union([window, backfill, unseen, doubted, ofThisPage])
+export function allKeys({ window, history, unseen, doubted, ofThisPage }: KeySets): IdSet {
+  return union([window, history, unseen, doubted, ofThisPage])
 }
 
 /** A new set with the keys of others. */
@@ -122,8 +127,14 @@ export function union(sets: readonly IdSet[]): IdSet {
 }
 
 /** The number of characters that the sets take in the state. */
-export function charactersOf({ window, backfill, pending, unconfirmed }: StoredSets): number {
-  const sets = [window, backfill, unconfirmed, ...pending.map(({ keys }) => keys)]
+export function charactersOf({
+  window,
+  history,
+  pending,
+  unconfirmed,
+  written,
+}: StoredSets): number {
+  const sets = [window, history, unconfirmed, written, ...pending.map(({ keys }) => keys)]
   return sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }
 

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../config/config.ts'
+import { addDays, windows } from '../ground/days.ts'
 import { createEndpoints } from '../http/endpoints.ts'
 import { referencedCollections, type Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
-import { addDays, deltaWindow, earliestDeltaStart, refuseLateStart, windows } from './days.ts'
+import { deltaWindow, earliestDeltaStart, refuseLateStart } from '../sync/delta-window.ts'
 import { deltaStart, slicesOf } from './slices.ts'
 
 const PREFIX = '/connector/svcapi/api/v1'
@@ -113,7 +114,7 @@ describe('windows of days', () => {
     fc.assert(
       fc.property(day, fc.nat(3000), fc.integer({ min: 1, max: 365 }), (from, days, length) => {
         const until = addDays(from, days)
-        const slices = windows(from, until, length)
+        const slices = windows({ from, until }, length)
         let next = from
         for (const slice of slices) {
           assert.equal(slice.from, next)
@@ -127,7 +128,7 @@ describe('windows of days', () => {
   })
 
   it('are none if the range is empty', () => {
-    expect(windows('2026-02-01', '2026-01-31', 365)).toEqual([])
+    expect(windows({ from: '2026-02-01', until: '2026-01-31' }, 365)).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seeded } from '../page/testing/generated-body.ts'
 import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
-import { createLiveKeys, type LiveKeys } from './live-keys.ts'
+import { createLiveKeys, type LiveKeys, type Place, type PlaceOf } from './live-keys.ts'
 import { charactersOf, createIdBudget } from './stored-keys.ts'
 
 interface Item {
@@ -64,7 +64,9 @@ describe('live keys', () => {
 
   it('deletes rows of an interrupted page that did not come again', () => {
     const keys = liveKeys()
-    keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', true)
+    keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', {
+      mayRepeat: true,
+    })
     keys.pageInterrupted()
     keys.observe(batch({ id: 2, version: 'D' }), 'window')
     expect(deletes(keys)).toEqual([1])
@@ -72,7 +74,9 @@ describe('live keys', () => {
 
   it('encodes the rows of an incomplete page as doubtful, in case the process ends now', () => {
     const keys = liveKeys()
-    keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', true)
+    keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', {
+      mayRepeat: true,
+    })
     const inMidPage = liveKeys(keys.encode())
     inMidPage.observe(batch({ id: 2, version: 'D' }), 'window')
     expect(deletes(inMidPage)).toEqual([1])
@@ -82,7 +86,9 @@ describe('live keys', () => {
 
   it('never counts a row among the living that was deleted because its page was interrupted', () => {
     const keys = liveKeys()
-    keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', true)
+    keys.observe(batch({ id: 1, version: 'A' }, { id: 2, version: 'D' }), 'window', {
+      mayRepeat: true,
+    })
     keys.pageInterrupted()
     keys.observe(batch({ id: 2, version: 'D' }), 'window')
     expect(living(keys)).toEqual([2])
@@ -130,44 +136,100 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([2])
   })
 
-  it('does not write a Delete of a row of the backfill, and marks the backfill as doubtful instead', () => {
+  it.each([
+    ['a Delete of a row from before the window', { kind: DELETE }, 'window', [SKIP]],
+    ['a change that puts such a row into the window', { version: 'A' }, 'window', [UPSERT]],
+  ] as const)('leaves a row unconfirmed after %s', (_, change, place, ops) => {
     const keys = liveKeys()
-    keys.observe(batch({ id: 1, version: 'A' }), 'backfill')
-    const answer = batch({ id: 1, version: 'B', kind: DELETE })
-    keys.observe(answer, 'window')
-    expect([...answer.ops]).toEqual([SKIP])
-    expect(keys.isBackfillInDoubt).toBe(true)
-    keys.beginBackfill()
-    expect(deletes(keys)).toEqual([1])
+    keys.observe(batch({ id: 1, version: 'B' }, { id: 2, version: 'B' }), 'history')
+    const answer = batch({ id: 1, ...change })
+    keys.observe(answer, () => place, { isChange: true })
+    expect([...answer.ops]).toEqual(ops)
+    expect([keys.unconfirmed(), deletes(keys)]).toEqual([[1], []])
+    expect(liveKeys(keys.encode()).unconfirmed()).toEqual([1])
+    keys.markGone([1])
+    expect([deletes(keys), living(keys)]).toEqual([[1], [2]])
   })
 
-  it('deletes nothing of an interrupted page while the backfill is in doubt', () => {
+  it.each([
+    ['few rows', 100, 100],
+    ['no rows if they are many: then the list is the newer answer', 101, 0],
+  ])(
+    'leaves unconfirmed that a list has before the window and the delta in it: %s',
+    (_, count, left) => {
+      const rows = batch(...Array.from({ length: count }, (_row, i) => ({ id: i + 1 })))
+      for (const place of ['history', () => 'history'] as (Place | PlaceOf)[]) {
+        const keys = liveKeys()
+        keys.observe(rows, 'window')
+        keys.observe(rows, place)
+        expect(keys.unconfirmed()).toHaveLength(left)
+      }
+    },
+  )
+
+  it('confirms a row that another answer has', () => {
     const keys = liveKeys()
-    keys.observe(batch({ id: 1 }), 'backfill')
-    keys.observe(batch({ id: 2 }), 'window', true)
+    keys.observe(batch({ id: 1 }), 'window')
+    keys.leaveUnconfirmed([1])
+    keys.observe(batch({ id: 1 }), 'window')
+    expect(keys.unconfirmed()).toEqual([])
+  })
+
+  it('keeps rows for which nobody could look, unconfirmed', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1 }, { id: 2 }), 'window')
+    keys.beginReading()
+    keys.observe(batch({ id: 2 }), 'window')
+    keys.keepGone()
+    expect([deletes(keys), keys.unconfirmed(), living(keys)]).toEqual([[], [1], [1, 2]])
+  })
+
+  it('notices a row that was met on an earlier page, unless that page was interrupted', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1 }, { id: 2 }), 'window', { mayRepeat: true })
+    expect(keys.hasMet(batch({ id: 3 }, { id: 2 }))).toBe(true)
     keys.pageInterrupted()
-    keys.observe(batch({ id: 1, kind: DELETE }), 'window')
-    expect([keys.goneCount, deletes(keys)]).toEqual([0, []])
-    keys.beginBackfill()
-    keys.observe(batch({ id: 1 }), 'backfill')
-    expect([keys.goneCount, deletes(keys)]).toEqual([1, [2]])
+    expect(keys.hasMet(batch({ id: 3 }, { id: 2 }))).toBe(false)
   })
 
-  it('marks the backfill as doubtful when a change moves one of its rows into the window', () => {
+  it('leaves the rows unconfirmed that a comparison with lists has neither found nor seen change', () => {
     const keys = liveKeys()
-    keys.observe(batch({ id: 1, version: 'B' }), 'backfill')
-    keys.observe(batch({ id: 1, version: 'A' }), () => 'window')
-    expect(keys.isBackfillInDoubt).toBe(true)
-    keys.beginBackfill()
-    expect(deletes(keys)).toEqual([])
+    keys.observe(batch({ id: 1 }, { id: 2 }, { id: 3 }), 'window')
+    keys.observe(batch({ id: 4 }), 'history')
+    keys.seek()
+    keys.markFound(batch({ id: 1 }))
+    keys.observe(batch({ id: 2 }), 'window', { isChange: true })
+    expect(liveKeys(keys.encode()).unconfirmed()).toEqual([])
+    keys.endSeek(true)
+    expect(keys.unconfirmed()).toEqual([3, 4])
   })
 
-  it('counts a row among the living that moved from the backfill into the window', () => {
+  it('looks only for rows from before the window in the lists of those days, and for none if they failed', () => {
     const keys = liveKeys()
-    keys.observe(batch({ id: 1, version: 'A' }), 'backfill')
-    keys.observe(batch({ id: 1, version: 'B' }), 'window')
-    keys.beginBackfill()
-    expect(deletes(keys)).toEqual([])
+    keys.observe(batch({ id: 1 }), 'window')
+    keys.observe(batch({ id: 2 }), 'history')
+    keys.seek('history')
+    keys.endSeek(false)
+    expect(keys.unconfirmed()).toEqual([])
+    keys.seek('history')
+    keys.endSeek(true)
+    expect(keys.unconfirmed()).toEqual([2])
+  })
+
+  it('forgets what was written since the last audit before it gives up its sets', () => {
+    let room = 3000
+    const keys = liveKeys(undefined, { take: (_stream, characters) => characters < room })
+    const random = seeded(1)
+    const some = batch(...Array.from({ length: 500 }, () => ({ id: random(2 ** 32) })))
+    keys.observe(some, 'window')
+    room = keys.encode().window?.length ?? 0
+    room += 10
+    keys.noteWritten(some)
+    expect([keys.encode().written, keys.isTracked, keys.isWrittenKnown]).toEqual([
+      null,
+      true,
+      false,
+    ])
   })
 
   it('leaves rows out of a second look that were found, or reported as deleted', () => {

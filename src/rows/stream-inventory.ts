@@ -1,7 +1,8 @@
+import type { DayRange } from '../ground/days.ts'
 import type { Stream } from '../streams/collections.ts'
 import { columnsName, createKeySum, hasIntegerKey } from './checksums.ts'
 import type { Key } from './id-set.ts'
-import type { DayRange, PartSums, SummedRows } from './summed-rows.ts'
+import type { ListedParts, PartSums } from './listed-parts.ts'
 
 /** A row of the stream `inventory`; schemas/inventory.json describes its fields. */
 export interface InventoryRow {
@@ -22,7 +23,6 @@ export interface InventoryRow {
 /** The keys of the living rows: see `LiveKeys`. */
 interface CountedKeys {
   readonly isTracked: boolean
-  readonly isBackfillInDoubt: boolean
   living(): Iterable<Uint32Array | readonly Key[]>
   has(key: Key): boolean
 }
@@ -32,7 +32,7 @@ export interface StreamInventory {
   /** The read of the stream begins. */
   begun(reading: { readonly mode: string; readonly isContinued: boolean }): void
   /** Notes the rows that exist after the deletions of the read, and the sums of the listed rows, if there are any. */
-  note(keys: CountedKeys, rows: SummedRows): void
+  note(keys: CountedKeys, lists: ListedParts): void
   /** The stream has been read, or has failed, at this time. */
   ended(at: Date, hasFailed: boolean): void
   readonly rows: readonly InventoryRow[]
@@ -81,7 +81,7 @@ export function createStreamInventory(stream: Stream): StreamInventory {
     rows,
   }
 
-  function counted(keys: CountedKeys, summed: SummedRows): Noted {
+  function counted(keys: CountedKeys, summed: ListedParts): Noted {
     const sum = createKeySum(stream)
     let records = 0
     for (const some of keys.living()) {
@@ -90,8 +90,8 @@ export function createStreamInventory(stream: Stream): StreamInventory {
       sum.add(some)
       records += some.length
     }
-    const living = { records, keys: sum.text, isComplete: !keys.isBackfillInDoubt }
-    const { count, parts } = summed.isOn ? summed.sums(keys.has) : { count: -1, parts: [] }
+    const living = { records, keys: sum.text, isComplete: true }
+    const { count, parts } = summed.isOn ? summed.sums() : { count: -1, parts: [] }
     // For a stream without dates, a list must have had all rows. Other streams are listed only for some days.
     const isWhole = stream.dateField !== undefined || count === records
     return { ...living, range: summed.range, parts: isWhole ? parts : [] }

@@ -12,7 +12,6 @@ import {
   type PageScanner,
 } from '../page/page-scanner.ts'
 import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
-import { createWaiting, type Waiting, type WaitListener } from './notices.ts'
 import {
   createTries,
   DeadLinkError,
@@ -26,6 +25,7 @@ import {
   type Tries,
 } from './page-failures.ts'
 import type { PageReader } from './page-reader.ts'
+import { createWaiting, type Waiting, type WaitListener } from './waiting.ts'
 
 /** The events of reading pages, in their order. */
 export type PageEvent =

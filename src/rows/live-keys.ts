@@ -17,10 +17,20 @@ import {
 export const MOST_UNCONFIRMED = 100
 
 /** Where the date of a row is: in the delta's window or a list, or in the days before the window. */
-export type Place = 'window' | 'backfill'
+export type Place = 'window' | 'history'
 
 /** Returns the place of the row at an index of a batch. */
 export type PlaceOf = (index: number) => Place
+
+/** How a batch was received. */
+interface Observed {
+  /**
+   * Whether the rest of the page is still to come: if the page is requested again, these records may be missing from it.
+   */
+  readonly mayRepeat?: boolean
+  /** Whether the delta reports the rows as changes. */
+  readonly isChange?: boolean
+}
 
 /**
  * The keys of the rows that the warehouse has of one stream. They are used to find deleted rows: a complete read
@@ -30,31 +40,30 @@ export interface LiveKeys {
   /** False if the sets became too large for the state; then deleted rows are no longer found. */
   readonly isTracked: boolean
   /**
-   * True if a backfill has to decide about a row: after a Delete of a row from before the window, which may only have
-   * moved into it, or after a change that puts such a row into the window, which may be an older one.
-   */
-  readonly isBackfillInDoubt: boolean
-  /**
    * Notes a batch that is about to be written. A record that must not be written gets the op SKIP: a Delete of a row
-   * that the backfill has. A record that already has the op SKIP only says that its row exists. If `place` is a
-   * function, rows may move between the two places. `mayRepeat` says that the rest of the page is still to come: if
-   * the page is requested again, these records may be missing from it. Rows that a list of the days before the window has
-   * although the delta had them in it are unconfirmed, unless they are many: the list may be out of date.
+   * from before the window, which may only have moved into it. A record that already has the op SKIP only says that its
+   * row exists.
+   *
+   * Two answers contradict each other about such a Delete, about a change that puts a row from before the window into it,
+   * and about a row of a list of the days before the window that the delta has in it (unless these are many: then
+   * the list is the newer one). These rows are unconfirmed.
    */
-  observe(batch: RecordBatch, place: Place | PlaceOf, mayRepeat?: boolean): void
+  observe(batch: RecordBatch, place: Place | PlaceOf, how?: Observed): void
+  /** Whether a batch has a row that the present complete read has met on another page. */
+  hasMet(batch: RecordBatch): boolean
   /** The current page was interrupted, and will be requested again. */
   pageInterrupted(): void
   /** The current page is complete. */
   pageEnded(): void
   /** Begins a complete read, which finds all rows that exist. */
   beginReading(): void
-  /** Begins a read of all days before the window. */
-  beginBackfill(): void
   /**
    * A part of the stream could not be listed, so rows that no read has found may still exist there: all of them, or
    * those for which `isThere` returns true. Returns their number.
    */
   keepUnseen(place: Place, isThere?: (key: Key) => boolean): number
+  /** Nobody could look for the rows of `gone`: they stay, unconfirmed. */
+  keepGone(): void
   /**
    * Used when the rows that a complete read did not find are checked. Sets the op to SKIP for records whose row it
    * has found, or whose deletion was reported. Must be called before `observe`.
@@ -76,23 +85,31 @@ export interface LiveKeys {
   /** See `StoredKeys.highestVersion`. */
   readonly highestVersion: string | null
   /**
-   * Begins an audit, which has to find every living row, or know of its deletion. The state contains nothing of it.
+   * Begins a comparison with lists, which have to find every living row, or every one from before the window. The state
+   * contains nothing of it.
    */
-  beginAudit(): void
-  /**
-   * Rows may not exist, although they were found: they count as existing, and the next sync has to look for them. No
-   * audit is under way.
-   */
-  leaveUnconfirmed(keys: readonly Key[]): void
-  /** The audit has found the rows of a batch, which is not written. */
+  seek(place?: Place): void
+  /** The lists have found the rows of a batch, which is not written. */
   markFound(batch: RecordBatch): void
-  /** The unconfirmed rows of this sync and the one before; of an audit, those that it has not found so far. */
+  /** Ends the comparison. If it is complete, the rows that were neither found nor changed are unconfirmed. */
+  endSeek(isComplete: boolean): void
+  /** Two answers contradict each other about these rows: they count as existing until somebody has looked for them. */
+  leaveUnconfirmed(keys: readonly Key[]): void
+  /** The rows that were not confirmed so far, by this sync or those before. */
   unconfirmed(): readonly Key[]
+  /** Notes rows that are written, so that the next audit does not trust what it saw of them. */
+  noteWritten(batch: RecordBatch): void
+  /** Whether the row was written since the last audit. */
+  wasWritten(key: Key): boolean
+  /** These rows, or all, have been compared: they count as not written. */
+  forgetWritten(keys?: Iterable<Key>): void
+  /** False once the rows that were written did not fit into the state. */
+  readonly isWrittenKnown: boolean
   /** Marks some of these rows as deleted. */
   markGone(keys: readonly Key[]): void
   /** Any row with an integer key that was found; undefined if there is none. */
   someFound(): number | undefined
-  /** The rows to delete. Rows in doubt are among them only if no backfill will decide about them. */
+  /** The rows to delete. */
   gone(): Iterable<Key>
   /** The number of rows in `gone`. */
   readonly goneCount: number
@@ -121,8 +138,9 @@ export function createLiveKeys(
   let sets = readSets(stored, mostIds)
   let highestVersion = stored?.highestVersion ?? null
   let isTracked = stored?.isTracked ?? true
-  let isBackfillInDoubt = false
-  let isAuditing = false
+  let isWrittenKnown = true
+  /** The rows that a comparison has yet to find. */
+  let sought = createIdSet()
   /** No key that was sent is higher than this one. */
   let highestSent = sets.window.size === 0 ? -1 : Number.POSITIVE_INFINITY
   const has = (key: Key) => isKnown(key, sets) && lives(key, sets)
@@ -130,21 +148,29 @@ export function createLiveKeys(
     get isTracked() {
       return isTracked
     },
-    get isBackfillInDoubt() {
-      return isBackfillInDoubt
+    get isWrittenKnown() {
+      return isWrittenKnown
     },
     get highestVersion() {
       return highestVersion
     },
-    observe(batch, place, mayRepeat = false) {
+    observe(batch, place, { mayRepeat = false, isChange = false } = {}) {
       highestVersion = later(highestVersion, batch.highestVersion ?? null)
       if (!isTracked) return
       if (mayRepeat) for (let i = 0; i < batch.count; i++) sets.ofThisPage.add(keyAt(batch, i))
-      const contradicted = place === 'backfill' && !isAuditing ? keysIn(sets.window, batch) : []
-      if (!(place instanceof Function) && isPlain(batch)) observePlain(batch.keys, place, sets)
-      else if (observeEach(batch, place, sets)) isBackfillInDoubt = true
-      if (sets.unconfirmed.size + contradicted.length > MOST_UNCONFIRMED) return
-      for (const key of contradicted) sets.unconfirmed.add(key)
+      if (sought.size > 0) withoutSkipped(batch, (key) => sought.delete(key))
+      if (!(place instanceof Function) && isPlain(batch)) {
+        const contradicted = place === 'history' ? keysIn(sets.window, batch) : []
+        observePlain(batch.keys, place, sets)
+        leaveFew(contradicted, sets)
+      } else observeEach(batch, place, isChange, sets)
+    },
+    hasMet(batch) {
+      for (let i = 0; i < batch.count; i++) {
+        const key = keyAt(batch, i)
+        if (isKnown(key, sets) && !sets.doubted.has(key)) return true
+      }
+      return false
     },
     pageInterrupted() {
       sets.doubted.addAll(sets.ofThisPage)
@@ -155,14 +181,9 @@ export function createLiveKeys(
     },
     beginReading() {
       sets = emptySets(allKeys(sets))
-      isBackfillInDoubt = false
+      sought = createIdSet()
       // After an overflow it is unknown which rows the warehouse has; a new read may fit again.
       isTracked = true
-    },
-    beginBackfill() {
-      isBackfillInDoubt = false
-      sets.unseen.addAll(sets.backfill)
-      sets.backfill = createIdSet()
     },
     keepUnseen(place, isThere = () => true) {
       const rest = createIdSet()
@@ -170,6 +191,15 @@ export function createLiveKeys(
       const kept = sets.unseen.size - rest.size
       sets.unseen = rest
       return kept
+    },
+    keepGone() {
+      for (const set of [sets.unseen, sets.doubted])
+        for (const key of set.keys()) {
+          if (!isKnown(key, sets)) sets.window.add(key)
+          sets.unconfirmed.add(key)
+        }
+      sets.unseen = createIdSet()
+      sets.doubted = createIdSet()
     },
     skipFound(batch) {
       const { reportedDeleted, unconfirmed } = sets
@@ -189,9 +219,9 @@ export function createLiveKeys(
       isTracked = true
     },
     *living() {
-      const { window, backfill, reportedDeleted, doubted } = sets
+      const { window, history, reportedDeleted, doubted } = sets
       const doAll = reportedDeleted.size === 0 && doubted.size === 0
-      for (const set of [window, backfill])
+      for (const set of [window, history])
         for (const keys of set.chunks()) yield doAll ? keys : keys.filter((key) => lives(key, sets))
     },
     has,
@@ -199,24 +229,38 @@ export function createLiveKeys(
     leaveUnconfirmed(keys) {
       for (const key of keys) sets.unconfirmed.add(key)
     },
-    beginAudit() {
-      isAuditing = true
-      sets.unconfirmed = union([sets.window, sets.backfill])
+    seek(place) {
+      sought = union(place === undefined ? [sets.window, sets.history] : [sets[place]])
     },
     markFound(batch) {
-      if (isPlain(batch)) sets.unconfirmed.deleteIntegers(batch.keys)
-      else for (let i = 0; i < batch.count; i++) sets.unconfirmed.delete(keyAt(batch, i))
+      for (const set of [sought, sets.unconfirmed])
+        if (isPlain(batch)) set.deleteIntegers(batch.keys)
+        else for (let i = 0; i < batch.count; i++) set.delete(keyAt(batch, i))
+    },
+    endSeek(isComplete) {
+      if (isComplete) for (const key of sought.keys()) if (has(key)) sets.unconfirmed.add(key)
+      sought = createIdSet()
     },
     unconfirmed: () => [...sets.unconfirmed.keys()],
     markGone(keys) {
-      const { window, backfill, unconfirmed, unseen } = sets
+      const { window, history, unconfirmed, unseen } = sets
       for (const key of keys) {
-        for (const set of [window, backfill, unconfirmed]) set.delete(key)
+        for (const set of [window, history, unconfirmed]) set.delete(key)
         unseen.add(key)
       }
     },
+    noteWritten(batch) {
+      if (isPlain(batch)) sets.written.addIntegers(batch.keys)
+      else withoutSkipped(batch, (key) => sets.written.add(key))
+    },
+    wasWritten: (key) => sets.written.has(key),
+    forgetWritten(keys) {
+      isWrittenKnown = true
+      if (keys === undefined) sets.written = createIdSet()
+      else for (const key of keys) sets.written.delete(key)
+    },
     someFound() {
-      for (const set of [sets.window, sets.backfill])
+      for (const set of [sets.window, sets.history])
         for (const key of set.keys())
           if (typeof key === 'number' && !sets.unconfirmed.has(key)) return key
       return undefined
@@ -224,22 +268,26 @@ export function createLiveKeys(
     *gone() {
       if (!isTracked) return
       yield* sets.unseen.keys()
-      if (!isBackfillInDoubt) yield* sets.doubted.keys()
+      yield* sets.doubted.keys()
     },
     get goneCount() {
-      if (!isTracked) return 0
-      return sets.unseen.size + (isBackfillInDoubt ? 0 : sets.doubted.size)
+      return isTracked ? sets.unseen.size + sets.doubted.size : 0
     },
     commitDeletes() {
       sets.unseen = createIdSet()
-      if (isBackfillInDoubt) return
       for (const key of sets.doubted.keys())
-        for (const set of [sets.window, sets.backfill]) set.delete(key)
+        for (const set of [sets.window, sets.history]) set.delete(key)
       sets.doubted = createIdSet()
     },
     encode() {
-      const whole = encodeSets(sets, isAuditing)
-      if (ids.take(stream, charactersOf(whole))) return { highestVersion, isTracked, ...whole }
+      for (;;) {
+        const whole = encodeSets(sets)
+        if (ids.take(stream, charactersOf(whole))) return { highestVersion, isTracked, ...whole }
+        if (sets.written.size === 0) break
+        // Without these, the next audit writes everything again.
+        sets.written = createIdSet()
+        isWrittenKnown = false
+      }
       // In the middle of a read there are two sets instead of one; at its beginning, one is enough.
       const atBeginning = sets.unseen.size > 0 ? encodeAtBeginning(sets) : undefined
       if (atBeginning !== undefined && ids.take(stream, charactersOf(atBeginning)))
@@ -262,8 +310,8 @@ function keysIn(set: IdSet, batch: RecordBatch): Key[] {
   return found
 }
 
-function isKnown(key: Key, { window, backfill }: KeySets): boolean {
-  return window.has(key) || backfill.has(key)
+function isKnown(key: Key, { window, history }: KeySets): boolean {
+  return window.has(key) || history.has(key)
 }
 
 /** Whether a known row exists, as far as this process has heard. */
@@ -273,18 +321,23 @@ function lives(key: Key, { reportedDeleted, doubted }: KeySets): boolean {
 
 /** Notes upserts with integer keys that are all in one place. */
 function observePlain(keys: Float64Array, place: Place, sets: KeySets): void {
-  const { window, backfill, unseen, doubted, reportedDeleted, unconfirmed } = sets
-  const elsewhere = place === 'window' ? backfill : window
+  const { window, history, unseen, doubted, reportedDeleted, unconfirmed } = sets
+  const elsewhere = place === 'window' ? history : window
   sets[place].addIntegers(keys)
   for (const set of [elsewhere, unseen, doubted, reportedDeleted, unconfirmed])
     set.deleteIntegers(keys)
 }
 
-/** Notes records one by one. Returns whether a backfill has to decide about one of them. */
-function observeEach(batch: RecordBatch, place: Place | PlaceOf, sets: KeySets): boolean {
-  const { window, backfill, unseen, doubted, reportedDeleted, unconfirmed } = sets
-  const mayMove = place instanceof Function
-  let isInDoubt = false
+/** Notes records one by one. */
+function observeEach(
+  batch: RecordBatch,
+  place: Place | PlaceOf,
+  isChange: boolean,
+  sets: KeySets,
+): void {
+  const { window, history, unseen, doubted, reportedDeleted, unconfirmed } = sets
+  /** Rows of the window that a list has before it. */
+  const listedBefore: Key[] = []
   for (let i = 0; i < batch.count; i++) {
     const op = batch.ops[i]
     const key = keyAt(batch, i)
@@ -292,25 +345,37 @@ function observeEach(batch: RecordBatch, place: Place | PlaceOf, sets: KeySets):
     doubted.delete(key)
     unconfirmed.delete(key)
     if (op === SKIP) continue
-    const wasBefore = backfill.has(key)
-    window.delete(key)
+    const wasBefore = history.has(key)
     if (op === DELETE && wasBefore) {
       batch.ops[i] = SKIP
-      isInDoubt = true
+      unconfirmed.add(key)
       continue
     }
-    backfill.delete(key)
+    const wasInWindow = window.delete(key)
+    history.delete(key)
     if (op !== UPSERT) {
       reportedDeleted.add(key)
       continue
     }
     reportedDeleted.delete(key)
-    const here = mayMove ? place(i) : place
+    const here = place instanceof Function ? place(i) : place
     sets[here].add(key)
     // A change may report a date on which the row was before the lists found it.
-    if (here === 'window' && wasBefore && mayMove) isInDoubt = true
+    if (isChange && here === 'window' && wasBefore) unconfirmed.add(key)
+    if (!isChange && here === 'history' && wasInWindow) listedBefore.push(key)
   }
-  return isInDoubt
+  leaveFew(listedBefore, sets)
+}
+
+/** Leaves rows unconfirmed, unless they are many. */
+function leaveFew(keys: readonly Key[], { unconfirmed }: KeySets): void {
+  if (unconfirmed.size + keys.length > MOST_UNCONFIRMED) return
+  for (const key of keys) unconfirmed.add(key)
+}
+
+/** Calls a function with the key of each record that is written. */
+function withoutSkipped(batch: RecordBatch, each: (key: Key) => void): void {
+  for (let i = 0; i < batch.count; i++) if (batch.ops[i] !== SKIP) each(keyAt(batch, i))
 }
 
 /**

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createPageScanner } from '../page/create-page-scanner.ts'
 import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
-import { type AnswerOrder, BATCH_ORDER, changedRows, createChangeOrder } from './row-treatment.ts'
+import {
+  type AnswerOrder,
+  changedRows,
+  createChangeOrder,
+  createPageOrder,
+} from './row-treatment.ts'
 
 it('judges a change by the date that the service sends, although the warehouse gets no date', () => {
   const scanner = createPageScanner(
@@ -12,13 +17,13 @@ it('judges a change by the date that the service sends, although the warehouse g
   const elements = days.map((date, id) => `{"id":${id + 1},"date":"${date}"}`)
   const batch = scanner.push(Buffer.from(`{"value":[${elements.join(',')}]}`))
   const { mark, place } = changedRows('date', '2024-01-01', '2024-06-01')
-  mark?.(batch)
+  mark(batch, [])
   expect([...batch.ops]).toEqual([SOFT_DELETE, UPSERT, UPSERT, UPSERT])
   const placeOf = typeof place === 'function' ? place(batch) : place
   expect(days.map((_, i) => typeof placeOf === 'function' && placeOf(i))).toEqual([
-    'backfill',
-    'backfill',
-    'backfill',
+    'history',
+    'history',
+    'history',
     'window',
   ])
   expect(Buffer.from(batch.record(0)).toString()).toBe('{"id":1}')
@@ -33,7 +38,7 @@ it.each([
 ])('finds the date of a record %s', (_, record) => {
   const scanner = createPageScanner({ key: 'id', version: 'changeVersion', date: 'date' })
   const batch = scanner.push(Buffer.from(`{"value":[${record}]}`))
-  changedRows('date', '2024-01-01', '2024-06-01').mark(batch)
+  changedRows('date', '2024-01-01', '2024-06-01').mark(batch, [])
   expect([...batch.ops]).toEqual([SOFT_DELETE])
 })
 
@@ -46,7 +51,7 @@ it('finds the day of a time, and counts a record without a date as a late one', 
     '{"id":4,"other":{"from":"2023-12-31"}}',
   ]
   const batch = scanner.push(Buffer.from(`{"value":[${elements.join(',')}]}`))
-  changedRows('from', '2024-01-01', '2024-01-01').mark(batch)
+  changedRows('from', '2024-01-01', '2024-01-01').mark(batch, [])
   expect([...batch.ops]).toEqual([SOFT_DELETE, UPSERT, UPSERT, UPSERT])
 })
 
@@ -55,7 +60,7 @@ it.each(['""', '" 2026-11-01"', '"01/11/2026"', '"10000-01-01"', '[]'])(
   (date) => {
     const scanner = createPageScanner({ key: 'id', version: 'changeVersion', date: 'date' })
     const batch = scanner.push(Buffer.from(`{"value":[{"id":1,"date":${date}}]}`))
-    changedRows('date', '2024-01-01', '2024-01-01').mark(batch)
+    changedRows('date', '2024-01-01', '2024-01-01').mark(batch, [])
     expect([...batch.ops]).toEqual([UPSERT])
   },
 )
@@ -87,7 +92,7 @@ describe('the rows that count', () => {
   }
 
   describe.each([
-    ['a batch', () => BATCH_ORDER],
+    ['a batch', () => createPageOrder()],
     ['the answer to a delta link', () => createChangeOrder()],
   ])('of the records of one row in %s', (_, create) => {
     // spec: Conventions: changeVersion
@@ -101,19 +106,101 @@ describe('the rows that count', () => {
       expect(left(create(), [2, 'A'], [1, 'A'], [2, 'A'])).toEqual([1, 2])
       expect(left(create(), [2], [1], [2])).toEqual([1, 2])
     })
-
-    it('a Delete counts by its place, whatever version it carries', () => {
-      expect(left(create(), [1, 'B'], [1, 'A', DELETE])).toEqual([1])
-      expect(left(create(), [1, 'B', DELETE], [1, 'A'])).toEqual([1])
-      expect(left(create(), [1, 'C'], [1, 'A', DELETE], [1, 'B'])).toEqual([2])
-    })
   })
 
-  it('remembers the versions of an answer over its batches', () => {
+  /** What an answer says of the rows of its batches: which records are written, and what it contradicts itself about. */
+  function told(...batches: readonly (readonly Row[])[]): readonly [number[], unknown[]][] {
     const order = createChangeOrder()
-    expect(left(order, [1, 'B'], [2, 'B'])).toEqual([0, 1])
-    expect(left(order, [1, 'A'], [2, 'A', DELETE])).toEqual([1])
-    expect(left(order, [2, 'A'], [1, 'B'])).toEqual([0, 1])
+    return batches.map((rows) => {
+      const settled = batch(...rows)
+      const contradicted = order.settle(settled)
+      return [[...settled.ops].flatMap((op, i) => (op === SKIP ? [] : [i])), [...contradicted]]
+    })
+  }
+
+  // spec: Conventions: changeVersion
+  it.each([
+    [
+      'an upsert before a Delete',
+      [
+        [
+          [1, 'B'],
+          [1, 'A', DELETE],
+        ],
+      ],
+      [[[0], [1]]],
+    ],
+    [
+      'a Delete before an upsert',
+      [
+        [
+          [1, 'B', DELETE],
+          [1, 'A'],
+        ],
+      ],
+      [[[1], [1]]],
+    ],
+    [
+      'a Delete between two upserts',
+      [
+        [
+          [1, 'C'],
+          [1, 'A', DELETE],
+          [1, 'B'],
+        ],
+      ],
+      [[[0], [1]]],
+    ],
+    [
+      'two batches',
+      [
+        [
+          [1, 'B'],
+          [2, 'B'],
+        ],
+        [
+          [1, 'A'],
+          [2, 'A', DELETE],
+        ],
+      ],
+      [
+        [[0, 1], []],
+        [[], [2]],
+      ],
+    ],
+    [
+      'two batches, the Delete first',
+      [[[2, 'A', DELETE]], [[2, 'A']]],
+      [
+        [[0], []],
+        [[0], [2]],
+      ],
+    ],
+    [
+      'two Deletes',
+      [
+        [
+          [1, 'A', DELETE],
+          [1, 'B', DELETE],
+        ],
+      ],
+      [[[1], []]],
+    ],
+  ] as const)(
+    'of %s the upsert is written, and the row is contradicted',
+    (_, batches, expected) => {
+      expect(told(...batches)).toEqual(expected)
+    },
+  )
+
+  it('knows whether the keys have risen over all batches, so that no row can have moved', () => {
+    const rising = createPageOrder()
+    const answers = [[[1], [4]], [[5]], [[9], [7]], [[10]]] as const
+    const seen = answers.map((rows) => {
+      rising.settle(batch(...rows))
+      return rising.isRising
+    })
+    expect(seen).toEqual([true, true, false, false])
   })
 
   it('looks only at the batch once an answer has too many rows', () => {

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
+import { type Day, type DayRange, windows } from '../ground/days.ts'
 import { dateRange, type Endpoints, requestUrl } from '../http/endpoints.ts'
 import { referencedCollections, type Stream } from '../streams/collections.ts'
-import { addDays, type Day, windows } from './days.ts'
 
 /** One of several lists that together cover the stream; they are read one after another. */
 export interface Slice {
@@ -16,7 +16,7 @@ export interface Slice {
 /** The lists that cover a stream: a single one, one per window of days, or one per nested path. */
 export function slicesOf(
   stream: Stream,
-  range: { readonly from: Day; readonly until: Day } | undefined,
+  range: DayRange | undefined,
   config: Config,
   endpoints: Endpoints,
 ): Slice[] {
@@ -38,18 +38,10 @@ export function slicesOf(
     }))
   }
   if (range === undefined) return [{ key: '', link: requestUrl({ path, references }, endpoints) }]
-  return windows(range.from, range.until, config.windowDays).map(({ from, until }) => ({
+  return windows(range, config.windowDays).map(({ from, until }) => ({
     key: `${from}/${until}`,
     link: requestUrl({ path, filter: dateRange(from, until), references }, endpoints),
   }))
-}
-
-/** The list of all days after this one. */
-export function sliceAfter(stream: Stream, day: Day, config: Config, endpoints: Endpoints): Slice {
-  const from = addDays(day, 1)
-  const query = { path: `/${stream.collection}`, filter: dateRange(from) }
-  const link = requestUrl({ ...query, references: referencePairs(stream, config) }, endpoints)
-  return { key: `${from}/`, link }
 }
 
 /** The link that starts a delta, with a first day if the stream has dates. */

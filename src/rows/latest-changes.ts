@@ -1,5 +1,5 @@
+import type { Day } from '../ground/days.ts'
 import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
-import type { Day } from './days.ts'
 import { type Key, keyAt } from './id-set.ts'
 
 /** The last change of a row that the delta has reported. */

@@ -63,7 +63,8 @@ export interface IdSet {
   readonly size: number
   has(key: Key): boolean
   add(key: Key): void
-  delete(key: Key): void
+  /** Returns whether the set had the key. */
+  delete(key: Key): boolean
   /** Adds the integers among `keys`; NaN, which means a key that is not an integer, is skipped. */
   addIntegers(keys: Float64Array): void
   deleteIntegers(keys: Float64Array): void
@@ -105,8 +106,8 @@ export function createIdSet(encoded: string | null = null, most = Number.POSITIV
       else bitmapOf(high(key)).add(low(key))
     },
     delete(key) {
-      if (typeof key === 'string') texts.delete(key)
-      else bitmaps.get(high(key))?.delete(low(key))
+      if (typeof key === 'string') return texts.delete(key)
+      return bitmaps.get(high(key))?.delete(low(key)) ?? false
     },
     addIntegers(keys) {
       if (isShortRange(keys)) {

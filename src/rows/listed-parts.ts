@@ -1,0 +1,390 @@
+import { type DayRange, isDay } from '../ground/days.ts'
+import { JsonDigest } from '../records/json-digest.ts'
+import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
+import type { Stream } from '../streams/collections.ts'
+import {
+  contentText,
+  createKeySum,
+  createTextSum,
+  digestOf,
+  type SummedColumn,
+  summedColumns,
+  versionText,
+} from './checksums.ts'
+import { createIdSet, type IdSet, type Key, keyAt } from './id-set.ts'
+
+/** The sums of a part of a stream: of the whole stream, or of a month. */
+export interface PartSums {
+  readonly part: string
+  readonly records: number
+  readonly keys: string
+  readonly versions: string
+  readonly content: string
+}
+
+/** How a listed row differs from what the sync knows: it is missing, or newer than all known versions. */
+type Unreported = 'missing' | 'newer'
+
+/** The known rows with which listed rows are compared. */
+export interface KnownRows {
+  /** See `LiveKeys.mayHave`. */
+  mayHave(key: Key): boolean
+  /** Whether the row was written since its part was last compared. */
+  wasWritten(key: Key): boolean
+  /** The highest version so far; null for none. */
+  readonly highestVersion: string | null
+  /** The rows for which `listed` can be called. */
+  readonly watched: ReadonlyMap<Key, unknown>
+}
+
+/** A digest of all rows for each of some parts of a stream. */
+export type Fingerprints = ReadonlyMap<string, string>
+
+/**
+ * The parts of a stream as lists have shown them: its months, or the whole stream if it has no days. What was seen of a
+ * part describes the warehouse only until a row of it is written.
+ */
+export interface ListedParts {
+  /** False until `begin`, and again after `end`; then nothing is noted. */
+  readonly isOn: boolean
+  readonly range: DayRange | null
+  /**
+   * Begins lists of all rows, or of the rows in a range of days, and compares them with the known rows if there are any.
+   * Sums are computed only `withSums`.
+   */
+  begin(range: DayRange | null, withSums: boolean, known?: KnownRows): void
+  /** Notes the records of a list. */
+  note(batch: RecordBatch): void
+  /** Other records than those of the list are written: what was seen of their parts is no longer valid. */
+  written(batch: RecordBatch): void
+  /** How the lists have a watched row: its version, empty if it has none, and its part; undefined if they do not. */
+  listed(key: Key): { readonly version: string; readonly part: string } | undefined
+  /** The highest version in the lists. */
+  readonly highestListed: string
+  /**
+   * Chooses the parts to write again and returns them: those whose fingerprint has changed, and those with a row that no
+   * change had reported, or that was written since the fingerprint was taken.
+   */
+  choose(before: Fingerprints): ReadonlySet<string>
+  /**
+   * For a second list: sets the op to SKIP for records of other parts, for those that differ from the first list, and for
+   * rows that were deleted.
+   */
+  skipOthers(batch: RecordBatch): void
+  /** The number of rows of a kind that the second list has confirmed. */
+  confirmed(kind: Unreported): number
+  /** The parts that the warehouse has as they were listed, with their fingerprints. */
+  fingerprints(): Fingerprints
+  /** The keys of all rows in these parts. */
+  keys(): Iterable<Key>
+  /** The sums of the parts that the warehouse has as they were listed, and the number of their rows. */
+  sums(): { readonly count: number; readonly parts: PartSums[] }
+  end(): void
+}
+
+/** Creates the parts of a stream, without a list. */
+export function createListedParts(stream: Stream): ListedParts {
+  let isOn = false
+  let lists = createLists(stream, null)
+  return {
+    get isOn() {
+      return isOn
+    },
+    get range() {
+      return lists.range
+    },
+    get highestListed() {
+      return lists.highest
+    },
+    begin(range, withSums, known) {
+      lists = createLists(stream, range, withSums ? summedColumns(stream) : undefined, known)
+      isOn = true
+    },
+    end() {
+      lists = createLists(stream, null)
+      isOn = false
+    },
+    note(batch) {
+      if (isOn) for (let i = 0; i < batch.count; i++) noteRow(batch, i, lists)
+    },
+    written(batch) {
+      if (isOn) for (let i = 0; i < batch.count; i++) invalidate(batch, i, lists)
+    },
+    listed: (key) => lists.watched.get(key),
+    choose(before) {
+      const chosen = new Set<string>()
+      for (const [name, part] of lists.parts) {
+        part.isChosen ||= before.get(name) !== fingerprintOf(part)
+        // Most parts are as they were, and are not compared with a second list.
+        part.digests = part.isChosen ? part.digests.sorted() : createDigests()
+        if (part.isChosen) chosen.add(name)
+      }
+      return chosen
+    },
+    skipOthers(batch) {
+      for (let i = 0; i < batch.count; i++) if (!confirm(batch, i, lists)) batch.ops[i] = SKIP
+    },
+    confirmed: (kind) => lists.confirmed[kind],
+    fingerprints: () =>
+      new Map(asListed(lists).map(([name, part]) => [name, fingerprintOf(part)] as const)),
+    *keys() {
+      for (const [, { keys }] of asListed(lists)) yield* keys.keys()
+    },
+    sums() {
+      const parts = lists.columns === undefined ? [] : asListed(lists)
+      return {
+        count: parts.reduce((count, [, { sums }]) => count + sums.records, 0),
+        parts: parts.map(([part, { sums }]) => ({
+          part,
+          records: sums.records,
+          keys: sums.keys.text,
+          versions: sums.versions.text,
+          content: sums.content.text,
+        })),
+      }
+    },
+  }
+}
+
+/** What lists have shown of a part. */
+interface Part {
+  readonly keys: IdSet
+  /** Of the whole records of the living rows. */
+  readonly fingerprint: ReturnType<typeof createTextSum>
+  /** Of all rows that a second list can confirm. */
+  digests: Digests
+  readonly sums: ReturnType<typeof createPartSum>
+  /** See `ListedParts.choose`. */
+  isChosen: boolean
+  /** False if a row was listed twice, or was written from another answer. */
+  isValid: boolean
+}
+
+/** Lists of one stream. */
+interface Lists {
+  readonly stream: Stream
+  readonly range: DayRange | null
+  readonly columns: readonly SummedColumn[] | undefined
+  readonly known: KnownRows | undefined
+  readonly digest: JsonDigest
+  readonly parts: Map<string, Part>
+  /** Rows that no change had reported, and those of them that a second list has confirmed. */
+  readonly unreported: Readonly<Record<Unreported, IdSet>>
+  readonly confirmed: Record<Unreported, number>
+  /** Rows that were written from other answers after the first list began. */
+  readonly others: IdSet
+  /** See `ListedParts.listed`. */
+  readonly watched: Map<Key, { readonly version: string; readonly part: string }>
+  highest: string
+}
+
+function createLists(
+  stream: Stream,
+  range: DayRange | null,
+  columns?: readonly SummedColumn[],
+  known?: KnownRows,
+): Lists {
+  const lists: Lists = {
+    stream,
+    range,
+    columns,
+    known,
+    digest: new JsonDigest(),
+    parts: new Map(),
+    unreported: { missing: createIdSet(), newer: createIdSet() },
+    confirmed: { missing: 0, newer: 0 },
+    others: createIdSet(),
+    watched: new Map(),
+    highest: '',
+  }
+  // A stream without dates has one part, even if it is empty.
+  if (stream.dateField === undefined) partNamed('all', lists)
+  return lists
+}
+
+function partNamed(name: string, { parts, stream, known }: Lists): Part {
+  let part = parts.get(name)
+  if (part === undefined) {
+    const digests = createDigests(known === undefined ? 0 : undefined)
+    const sums = createPartSum(stream)
+    const keys = createIdSet()
+    const fingerprint = createTextSum()
+    part = { keys, fingerprint, digests, sums, isChosen: false, isValid: true }
+    parts.set(name, part)
+  }
+  return part
+}
+
+/** Notes a record of a first list. */
+function noteRow(batch: RecordBatch, i: number, lists: Lists): void {
+  const { stream, columns, known, unreported, others, digest } = lists
+  const op = batch.ops[i]
+  const key = keyAt(batch, i)
+  const isEnd = op === SOFT_DELETE && known?.mayHave(key) === true
+  if (op !== UPSERT && !isEnd) return
+  const bytes = bytesOf(batch, i)
+  const record = JSON.parse(bytes.toString()) as Fields
+  const version = versionOf(record)
+  const name = partOf(record, lists)
+  if (known?.watched.has(key)) lists.watched.set(key, { version, part: name ?? '' })
+  if (version > lists.highest) lists.highest = version
+  if (name === undefined) return
+  const part = partNamed(name, lists)
+  if (part.keys.has(key)) {
+    part.isValid = false
+    part.isChosen = true
+  }
+  part.keys.add(key)
+  const whole = wholeOf(bytes, digest)
+  part.digests.add(whole)
+  const kind = others.has(key) ? undefined : unreportedKind(key, version, known)
+  if (kind !== undefined) unreported[kind].add(key)
+  part.isChosen ||= kind !== undefined || isEnd || known?.wasWritten(key) === true
+  if (isEnd) return
+  part.fingerprint.addDigest([digest.high >>> 0, whole])
+  if (columns === undefined) return
+  const summedVersion = versionText(key, version, stream)
+  part.sums.add(key, summedVersion, contentText(summedVersion, record, columns))
+}
+
+function unreportedKind(
+  key: Key,
+  version: string,
+  known: KnownRows | undefined,
+): Unreported | undefined {
+  if (known === undefined) return undefined
+  if (!known.mayHave(key)) return 'missing'
+  const { highestVersion } = known
+  return highestVersion !== null && version > highestVersion ? 'newer' : undefined
+}
+
+/** See `ListedParts.written`. */
+function invalidate(batch: RecordBatch, i: number, lists: Lists): void {
+  if (batch.ops[i] === SKIP) return
+  const { parts, others, unreported } = lists
+  const key = keyAt(batch, i)
+  others.add(key)
+  unreported.missing.delete(key)
+  unreported.newer.delete(key)
+  for (const part of parts.values()) if (part.keys.has(key)) part.isValid = false
+  if (batch.ops[i] === DELETE) return
+  const name = partOf(JSON.parse(bytesOf(batch, i).toString()) as Fields, lists)
+  if (name !== undefined) partNamed(name, lists).isValid = false
+}
+
+/** Whether a record of a second list is as the first one had it, and may be written. */
+function confirm(batch: RecordBatch, i: number, lists: Lists): boolean {
+  const { known, unreported, others, confirmed, digest } = lists
+  const key = keyAt(batch, i)
+  if (batch.ops[i] === SKIP || others.has(key)) return false
+  const kind = unreported.missing.has(key) ? 'missing' : unreported.newer.has(key) ? 'newer' : null
+  if (kind === null && known?.mayHave(key) !== true) return false
+  const bytes = bytesOf(batch, i)
+  const name = partOf(JSON.parse(bytes.toString()) as Fields, lists)
+  const part = name === undefined ? undefined : lists.parts.get(name)
+  if (part?.isChosen !== true || !part.keys.has(key)) return false
+  const isNew = part.digests.confirm(wholeOf(bytes, digest))
+  if (isNew === undefined) return false
+  if (isNew && kind !== null) confirmed[kind]++
+  return true
+}
+
+/** The parts that the warehouse has as they were listed. */
+function asListed({ parts }: Lists): [string, Part][] {
+  return [...parts].filter(
+    ([, { isValid, isChosen, digests }]) => isValid && (!isChosen || digests.areConfirmed),
+  )
+}
+
+/** The part of a record: its month, or the whole stream if it has no dates; undefined if its day was not listed. */
+function partOf(record: Fields, { range, stream: { dateField } }: Lists): string | undefined {
+  if (dateField === undefined) return 'all'
+  const day = record[dateField]
+  if (typeof day !== 'string' || !isDay(day.slice(0, 10))) return 'none'
+  const isListed = range === null || (day >= range.from && day.slice(0, 10) <= range.until)
+  return isListed ? day.slice(0, 7) : undefined
+}
+
+function fingerprintOf({ fingerprint }: Part): string {
+  return digestOf(fingerprint.text)
+    .map((half) => half.toString(36))
+    .join('')
+}
+
+function createPartSum(stream: Stream) {
+  const [keys, versions, content] = [createKeySum(stream), createTextSum(), createTextSum()]
+  return {
+    records: 0,
+    keys,
+    versions,
+    content,
+    add(key: Key, version: string, contents: string) {
+      this.records++
+      keys.add([key])
+      versions.add(version)
+      content.add(contents)
+    },
+  }
+}
+
+type Digests = ReturnType<typeof createDigests>
+
+/**
+ * The digests of the records of a part, 32 bits of each, because there may be millions: a record that differs from the
+ * first list is taken for equal in one of 20,000 cases, and is then written as the second list has it.
+ */
+function createDigests(room = 256, digests = new Uint32Array(room), size = 0) {
+  const isConfirmed = new Uint8Array(room === 0 ? size : 0)
+  let confirmed = 0
+  return {
+    add(digest: number) {
+      if (room === 0) return
+      if (size === digests.length) {
+        const more = new Uint32Array(2 * size)
+        more.set(digests)
+        digests = more
+      }
+      digests[size++] = digest
+    },
+    /** A copy to which none can be added, in which `confirm` finds them. */
+    sorted: () => createDigests(0, digests.slice(0, size).sort(), size),
+    /** Notes that a second list has this record; undefined if the first had none like it, false if it was noted before. */
+    confirm(digest: number): boolean | undefined {
+      let [low, high] = [0, size]
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if ((digests[middle] as number) < digest) low = middle + 1
+        else high = middle
+      }
+      if (low === size || digests[low] !== digest) return undefined
+      // Equal digests are confirmed one after the other.
+      while (isConfirmed[low] === 1 && digests[low + 1] === digest) low++
+      if (isConfirmed[low] === 1) return false
+      isConfirmed[low] = 1
+      confirmed++
+      return true
+    },
+    get areConfirmed() {
+      return confirmed === size
+    },
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function bytesOf(batch: RecordBatch, index: number): Buffer {
+  const { buffer, byteOffset, length } = batch.record(index)
+  return Buffer.from(buffer, byteOffset, length)
+}
+
+/** 32 bits of the digest of a record; it is the same for all ways to write it, because two answers may differ in that. */
+function wholeOf(bytes: Buffer, digest: JsonDigest): number {
+  digest.value(bytes, 0)
+  return digest.low >>> 0
+}
+
+/** The version of a record; empty if it has none. */
+function versionOf(record: Fields): string {
+  const version = record['changeVersion']
+  return typeof version === 'string' ? version : ''
+}

@@ -1,0 +1,163 @@
+import type { Day } from '../ground/days.ts'
+import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
+import { isRising, type Key, keyAt } from './id-set.ts'
+import type { Place, PlaceOf } from './live-keys.ts'
+
+/** How the rows of an answer are judged before they are written. */
+export interface RowTreatment {
+  /** Where the rows are. */
+  readonly place: Place | ((batch: RecordBatch) => Place | PlaceOf)
+  /**
+   * Marks rows that no longer belong to the stream as deleted. `contradicted` are the rows about which the answer
+   * contradicts itself.
+   */
+  readonly mark: (batch: RecordBatch, contradicted: readonly Key[]) => void
+  /** Decides which record counts if a row has several. */
+  readonly order: AnswerOrder
+  /** False if a repeated page always has all of its rows again, as for a delta link. */
+  readonly mayOmit: boolean
+}
+
+/** What is asked of, and told about, rows whose change may have moved other rows between the pages of a first phase. */
+export interface Leaving {
+  /** Whether the change of a row may have moved others: then the phase has met it. */
+  readonly mayReturn: (key: Key) => boolean
+  /** A row has left the pages, or has moved in them. */
+  readonly onLeft: () => void
+}
+
+/** How the answer to a delta link is written: its rows may have left the window or the stream. */
+export function changedRows(
+  field: 'date' | 'from' | undefined,
+  start: Day | null,
+  window: Day | null,
+  leaving?: Leaving,
+): RowTreatment {
+  const isDated = field !== undefined && start !== null && window !== null
+  const dayAt = (batch: RecordBatch, i: number) => (isDated ? dayIn(batch, i, field) : NO_DAY)
+  const isBefore = (day: string, first: Day | null) => isDated && first !== null && day < first
+  return {
+    mayOmit: false,
+    order: createChangeOrder(),
+    place:
+      isDated && start < window
+        ? (batch) => (i) => (isBefore(dayAt(batch, i), window) ? 'history' : 'window')
+        : 'window',
+    mark(batch, contradicted) {
+      if (contradicted.length > 0) leaving?.onLeft()
+      if (!isDated && leaving === undefined) return
+      for (let i = 0; i < batch.count; i++) {
+        const op = batch.ops[i]
+        const day = op === UPSERT ? dayAt(batch, i) : NO_DAY
+        const hasLeft = op === DELETE || isBefore(day, window)
+        if (hasLeft || (op === UPSERT && leaving?.mayReturn(keyAt(batch, i)))) leaving?.onLeft()
+        // A row that has moved before the start date is no longer part of the warehouse.
+        if (isBefore(day, start)) batch.ops[i] = SOFT_DELETE
+      }
+    },
+  }
+}
+
+/**
+ * Decides which record counts if an answer of the service has several records of a row. Destinations keep the
+ * record that is written last, but an answer does not promise the order of its records.
+ */
+export interface AnswerOrder {
+  /**
+   * Sets the op of superseded records to SKIP: of two upserts the one with the lower version; records without a version
+   * count by their place. If an answer has an upsert and a Delete of a row, the Delete is superseded, and the row is
+   * returned: the answer contradicts itself about it.
+   */
+  settle(batch: RecordBatch): readonly Key[]
+  /** Whether the keys have increased so far: then no row can have moved from one page to another. */
+  readonly isRising: boolean
+}
+
+/** The most rows whose versions are kept. An answer with more changed rows keeps its own order. */
+const MOST_ROWS = 100_000
+
+/** In place of a version: the row was deleted. */
+const DELETED = Symbol('deleted')
+/** What an answer has said of a row: its highest version, undefined if it has none. */
+type Said = string | undefined | typeof DELETED
+
+/**
+ * Creates the order for a list or the first phase of a delta. Its batches are independent: they contain a row twice
+ * only if it has changed during the read.
+ */
+export function createPageOrder(): AnswerOrder {
+  let isStillRising = true
+  let last = -1
+  return {
+    get isRising() {
+      return isStillRising
+    },
+    settle(batch) {
+      const { keys, count } = batch
+      isStillRising &&= isRising(keys, last)
+      last = keys[count - 1] ?? last
+      return isStillRising || !hasRepeats(keys) ? [] : settle(batch, new Map())
+    },
+  }
+}
+
+/** Creates the order for the answer to a delta link, which may report each change of a row, over several pages. */
+export function createChangeOrder(mostRows = MOST_ROWS): AnswerOrder {
+  let said: Map<Key, Said> | undefined = new Map()
+  return {
+    isRising: false,
+    settle(batch) {
+      const contradicted = settle(batch, said ?? new Map())
+      if (said !== undefined && said.size > mostRows) said = undefined
+      return contradicted
+    },
+  }
+}
+
+/** `said` has what earlier batches of the answer have said of each row. */
+function settle(batch: RecordBatch, said: Map<Key, Said>): Key[] {
+  const { count, ops } = batch
+  /** For each row, the record of the batch that counts so far. */
+  const counting = new Map<Key, number>()
+  const contradicted: Key[] = []
+  for (let i = 0; i < count; i++) {
+    const key = keyAt(batch, i)
+    const now: Said = ops[i] === DELETE ? DELETED : batch.versionText(i)
+    const before = said.get(key)
+    const isContradiction = said.has(key) && (now === DELETED) !== (before === DELETED)
+    if (isContradiction) contradicted.push(key)
+    const isOlder = typeof now === 'string' && typeof before === 'string' && now < before
+    if (isOlder || (isContradiction && now === DELETED)) {
+      ops[i] = SKIP
+      continue
+    }
+    const superseded = counting.get(key)
+    if (superseded !== undefined) ops[superseded] = SKIP
+    counting.set(key, i)
+    said.set(key, now)
+  }
+  return contradicted
+}
+
+/** Whether a batch may contain a row twice. Increasing keys are the common and fast case. */
+function hasRepeats(keys: Float64Array): boolean {
+  return !isRising(keys) && !isRising(keys.slice().sort())
+}
+
+/** Later than every day. */
+const NO_DAY = 'none'
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+/**
+ * The date by which the service filters a record: of a time, its first ten characters. Later than every day if the
+ * record has none, or a text that is none: nobody knows that it is before the first day.
+ */
+export function dayIn(batch: RecordBatch, index: number, field: 'date' | 'from'): string {
+  const text = batch.dateText(index) ?? parsedDay(batch.received(index), field)
+  return DAY.test(text) ? text : NO_DAY
+}
+
+function parsedDay({ buffer, byteOffset, length }: Uint8Array, field: string): string {
+  const text = Buffer.from(buffer, byteOffset, length).toString('utf8')
+  return String((JSON.parse(text) as Record<string, unknown>)[field]).slice(0, 10)
+}

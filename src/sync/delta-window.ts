@@ -1,0 +1,31 @@
+import { addDays, type Day, dayOf } from '../ground/days.ts'
+import { ConnectorError } from '../ground/errors.ts'
+
+/**
+ * The earliest date on which a delta may start now: 1 January of the previous year. It is the date in the easternmost
+ * time zone, where it is latest, because the documentation does not say which zone the service uses.
+ */
+export function earliestDeltaStart(now: Date): Day {
+  const furthestEast = new Date(now.getTime() + 14 * 3_600_000)
+  return `${furthestEast.getUTCFullYear() - 1}-01-01`
+}
+
+/** The first day of a delta that starts now and covers everything from `start` on, as far as the service allows. */
+export function deltaWindow(start: Day | null, now: Date): Day | null {
+  const earliest = earliestDeltaStart(now)
+  return start !== null && start < earliest ? earliest : start
+}
+
+/**
+ * Throws a config error for a start date after the day before yesterday. A delta has to start on a date that is in
+ * the past in the service's time zone, which may be half a day away. `now` is the service's time.
+ */
+export function refuseLateStart(start: Day | undefined, now: Date): void {
+  const latest = addDays(dayOf(now), -2)
+  if (start === undefined || start <= latest) return
+  throw new ConnectorError(
+    'config',
+    'start-date-too-late',
+    `The configuration is not valid. start_date must be the day before yesterday, ${latest}, or earlier; it is ${start}.`,
+  )
+}

@@ -1,0 +1,47 @@
+import type { Day } from '../ground/days.ts'
+import { changesAfter, type Position } from './position.ts'
+import type { Mode } from './stored-state.ts'
+
+/** Why the rows of a delta are compared with lists: of all days, or of those before its window. */
+export type ComparisonReason = 'audit' | 'history'
+
+/** What it depends on whether a stream is compared with its lists. */
+export interface ComparisonFacts {
+  readonly mode: Mode
+  readonly position: Position
+  readonly start: Day | null
+  /** See `StoredState`. */
+  readonly auditedAt: Date | null
+  readonly generation: number
+  readonly auditDays: number
+  readonly historyRefreshDays: number
+  /** The service's time. */
+  readonly now: Date
+}
+
+/**
+ * The comparison that is due after the changes have been followed. An audit is due if both the last one and the last
+ * complete read were longer ago than the configuration allows; it includes the days before the window.
+ */
+export function nextComparison(facts: ComparisonFacts): ComparisonReason | undefined {
+  const { mode, position, start, auditedAt, generation, auditDays, historyRefreshDays } = facts
+  const changes = changesAfter(position)
+  if (mode !== 'incremental' || changes === undefined) return undefined
+  const isLongAgo = (time: number, days: number) => {
+    const age = (facts.now.getTime() - time) / 86_400_000
+    // A time in the future comes from another clock.
+    return age >= days || age < -1
+  }
+  const times = [auditedAt?.getTime() ?? 0, generation * 1000]
+  if (auditDays > 0 && times.every((time) => isLongAgo(time, auditDays))) return 'audit'
+  const { window, historyAt } = changes
+  if (!hasHistory(start, window)) return undefined
+  if (historyAt === null) return 'history'
+  const isDue = historyRefreshDays > 0 && isLongAgo(historyAt.getTime(), historyRefreshDays)
+  return isDue ? 'history' : undefined
+}
+
+/** Whether the stream includes days before its delta's window, which only lists cover. */
+export function hasHistory(start: Day | null, window: Day | null): boolean {
+  return start !== null && window !== null && start < window
+}
