@@ -13,7 +13,7 @@ import {
 import type { ResolvedOptions } from '../options.ts'
 import { parsePairs, type ReferencePair } from '../references/references.ts'
 import { inOrder, type Order, type Seat, seatOf } from '../store/orders.ts'
-import type { Id, Store, StoredRecord } from '../store/store.ts'
+import type { Store, StoredRecord } from '../store/store.ts'
 import { leftBy, pageBody, pageOfParts, takePage } from './bodies.ts'
 import type { Service } from './service.ts'
 
@@ -117,27 +117,21 @@ function listPage(
       ? { nextLink: nextLink(service, query, next, delta) }
       : end(service, delta)
   const shown = leftBy(listFault, positions)
-  announce(service, query, () => shown.flatMap((position) => records.at(position)?.id ?? []))
+  for (const listener of service.pageListeners) {
+    listener({
+      collection,
+      isDelta: delta !== undefined,
+      isFirst: after === undefined,
+      isLast: !('nextLink' in links),
+      ids: shown.flatMap((position) => records.at(position)?.id ?? []),
+    })
+  }
   if (wanted.pairs.length === 0) {
     return json(pageOfParts(records.parts(shown), links, options.dialect))
   }
   const decorated = (position: number) =>
     references.decorate(collection, records.at(position)?.text ?? '', wanted.pairs)
   return json(pageBody(shown.map(decorated), links, options.dialect))
-}
-
-function announce(
-  { pageListeners }: Service,
-  { request, collection }: ListQuery,
-  ids: () => readonly Id[],
-): void {
-  if (pageListeners.size === 0) return
-  const page = {
-    collection,
-    isFirst: !request.parameters.has('continuationToken'),
-    ids: ids(),
-  }
-  for (const listener of pageListeners) listener(page)
 }
 
 /** The start of the next page of a list, for any way of paging. */

@@ -130,8 +130,12 @@ export function createForbidden(): Forbidden {
 /** The records on a page. */
 export interface ListedPage {
   readonly collection: string
-  /** Whether a list begins with it. */
+  /** Whether it is of the first phase of a delta, not of a list. */
+  readonly isDelta: boolean
+  /** Whether the list begins with it. */
   readonly isFirst: boolean
+  /** Whether the list ends with it. */
+  readonly isLast: boolean
   readonly ids: readonly Id[]
 }
 

@@ -76,7 +76,7 @@ it('tells whoever listens which records are on a page', async () => {
   await client.get(lists)
   await emulator.close()
   expect(pages).toEqual([
-    { collection: 'absences', isFirst: true, ids: [1, 3] },
-    { collection: 'absences', isFirst: false, ids: [4, 5] },
+    { collection: 'absences', isDelta: false, isFirst: true, isLast: false, ids: [1, 3] },
+    { collection: 'absences', isDelta: false, isFirst: false, isLast: false, ids: [4, 5] },
   ])
 })
