@@ -45,7 +45,7 @@ const NIGHTLY = {
   include: [
     '{src,emulator,integration-tests,scripts,bench}/**/*.nightly.ts',
     'src/**/*.fuzz.test.ts',
-    'integration-tests/histories/{anything,few-records,interrupted,audits,privacy,webhooks}.test.ts',
+    'integration-tests/histories/{anything,few-records,interrupted,edited,audits,privacy,webhooks}.test.ts',
     'integration-tests/hostile/{attacks,sender-attacks}.test.ts',
     'integration-tests/{bookmarks,protime-sync-kills,verify-damage}.test.ts',
     'src/warehouse/variants.test.ts',

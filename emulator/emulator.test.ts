@@ -37,17 +37,6 @@ it('two tenants run at once, each with its own tokens, records and clock', async
   ]).toEqual([401, 404, 200, 'one', 'two', 3, true])
 })
 
-it('a configuration can name a domain, and has the addresses of this machine', async () => {
-  const emulator = await start({ environmentDomain: 'myprotimesandbox.eu' })
-  expect(emulator.config()['environment']).toEqual({
-    type: 'custom',
-    environment_url: 'myprotimesandbox.eu',
-    api_name: 'protimeapi',
-    base_url: emulator.url,
-    auth_url: `${emulator.url}/tenants/demo`,
-  })
-})
-
 it.each(['127.0.0.1', 'localhost'] as const)(
   'whoever asks at %s has links that lead there, and records of the one tenant',
   async (host) => {
@@ -90,10 +79,7 @@ it('accepts the flags in the document', () => {
   const lines = readFileSync('docs/emulator.md', 'utf8').match(/^bin.protime-emulator .*/gm) ?? []
   expect(lines.map((line) => optionsOf(parseFlags(line.split(' ').slice(1))))).toEqual([
     { people: 100, months: 6 },
-    {
-      ...{ tenant: 'acme', environmentDomain: 'myprotimesandbox.eu', seed: 2 },
-      ...{ port: 4020, controlPort: 4021 },
-    },
+    { tenant: 'acme', seed: 2, port: 4020, controlPort: 4021 },
   ])
 })
 

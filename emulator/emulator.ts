@@ -12,6 +12,7 @@ import {
   createContinuations,
   createForbidden,
   createLinks,
+  type ListedPage,
   type Service,
 } from './endpoints/service.ts'
 import { createPersonGroups } from './filter/check.ts'
@@ -50,6 +51,11 @@ export interface Emulator extends Controls {
    * that removes the listener.
    */
   onRequest(listener: (request: LoggedRequest) => void): () => void
+  /**
+   * Calls the listener with the records of each page of a list, and of the first phase of a delta, before it is sent.
+   * Returns a function that removes the listener.
+   */
+  onPage(listener: (page: ListedPage) => void): () => void
   close(): Promise<void>
 }
 
@@ -97,6 +103,10 @@ export async function startEmulator(given: EmulatorOptions = {}): Promise<Emulat
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    onPage(listener) {
+      service.pageListeners.add(listener)
+      return () => void service.pageListeners.delete(listener)
+    },
     async close() {
       service.deliveries.close()
       await Promise.all(servers.map(shut))
@@ -128,6 +138,7 @@ function createService(options: ResolvedOptions, clock: Clock, origin: () => str
     deltas: createDeltas(options, clock),
     tokens: createTokens(options, clock),
     personGroups: createPersonGroups(store),
+    pageListeners: new Set(),
     url: origin,
   }
 }
@@ -172,7 +183,6 @@ function configOf(options: ResolvedOptions, url: string): Record<string, unknown
     tenant: options.tenant,
     environment: {
       type: 'custom',
-      ...(options.environmentDomain && { environment_url: options.environmentDomain }),
       api_name: options.apiName,
       base_url: url,
       auth_url: `${url}/tenants/${options.tenant}`,

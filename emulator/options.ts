@@ -9,7 +9,6 @@ export interface WebhookOptions {
   validUntil?: 'utc' | 'offset' | 'seven-digits'
   uninitializedMinutes?: number
   webhookKeyName?: string
-  createdMembers?: Readonly<Record<string, unknown>>
   webhookLimit?: number
   createdBody?: 'whole' | 'key'
   createdLocation?: 'relative' | 'absolute' | 'none'
@@ -33,7 +32,6 @@ function defaultWebhookOptions(
     validUntil: documented ? 'offset' : 'utc',
     uninitializedMinutes: 0,
     webhookKeyName: 'privateKey',
-    createdMembers: {},
     webhookLimit: 0,
     createdBody: 'whole',
     createdLocation: 'relative',
@@ -57,8 +55,7 @@ export interface WriteOptions {
   referenceCase?: 'sensitive' | 'insensitive'
   writtenText?: 'exact' | 'trimmed' | 'nfc' | 'lower-case'
   leftOut?: 'emptied' | 'kept'
-  etags?: boolean
-  staleEtag?: 'precondition-failed' | 'conflict'
+  etags?: 'none' | 'precondition-failed' | 'conflict'
   location?: 'relative' | 'absolute'
 }
 
@@ -73,8 +70,7 @@ function defaultWriteOptions(dialect: 'documentation' | 'specification'): Requir
     referenceCase: 'sensitive',
     writtenText: 'exact',
     leftOut: 'emptied',
-    etags: false,
-    staleEtag: 'precondition-failed',
+    etags: 'none',
     location: isDocumentation ? 'relative' : 'absolute',
   }
 }
@@ -112,15 +108,18 @@ export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   dialect?: 'documentation' | 'specification'
   apiName?: string
   tenant?: string
-  environmentDomain?: string | undefined
+  listOrder?: 'id' | 'version' | 'date' | 'random'
   paging?: 'key' | 'offset' | 'snapshot'
+  openRange?: 'to-today' | 'refused'
   integerReference?: 'value' | 'id'
+  deltaLinkCovers?: 'start' | 'issued'
   usedDeltaLink?: 'answers' | 'conflict' | 'gone'
   deltaFilterBound?: boolean
   leavingRow?: 'delete' | 'update' | 'nothing'
   secondStart?: 'replaces' | 'conflict'
   expiry?: 'last-use' | 'age'
   deltaLog?: boolean
+  deltaOrder?: 'version' | 'reversed'
   netDelta?: boolean
   plainDeltaItems?: boolean
   staleDeletes?: boolean
@@ -132,6 +131,7 @@ export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   latencyMs?: number
   compress?: boolean
   byteOrderMark?: boolean
+  dateHeader?: string | undefined
   jsonSpelling?: 'compact' | 'varied'
 }
 
@@ -149,16 +149,19 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     months: 2,
     pageSize: 100,
     deltaPageSize: 0,
+    listOrder: 'id',
     paging: 'key',
+    openRange: 'to-today',
     apiName: isDocumentation ? 'protimeapi' : 'svcapi',
     tenant: 'demo',
-    environmentDomain: undefined,
+    deltaLinkCovers: 'start',
     usedDeltaLink: 'answers',
     deltaFilterBound: true,
     leavingRow: 'delete',
     secondStart: 'replaces',
     expiry: isDocumentation ? 'last-use' : 'age',
     deltaLog: false,
+    deltaOrder: 'version',
     netDelta: false,
     plainDeltaItems: false,
     staleDeletes: false,
@@ -170,6 +173,7 @@ export function resolveOptions(options: EmulatorOptions): ResolvedOptions {
     latencyMs: 0,
     compress: false,
     byteOrderMark: false,
+    dateHeader: undefined,
     jsonSpelling: 'compact',
     ...defaultWebhookOptions(dialect),
     ...defaultWriteOptions(dialect),

@@ -176,6 +176,12 @@ export const commands: Readonly<Record<string, Command>> = {
     },
     run: (controls, given) => controls.restore(given.collection, given['record'] as Fields),
   },
+  '/revert': {
+    text: 'Gives a collection the content back that it had before its latest changes, like a service that is restored from a backup. Its records have their earlier versions, no delta and no webhook tells of it, and deltas forget these changes.',
+    takes: { collection, changes: { takes: 'number', text: 'how many changes are undone' } },
+    example: { collection: 'clockings', changes: 2 },
+    run: (controls, given) => controls.revert(given.collection, Number(given['changes'])),
+  },
   '/changes': {
     text: 'Makes many plausible changes in the whole tenant. Returns their numbers by collection.',
     takes: {

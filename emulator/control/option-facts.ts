@@ -10,9 +10,9 @@ export interface OptionFacts {
     | 'size'
     | 'switch'
     | 'text'
+    | 'time'
     | 'rate'
     | 'clients'
-    | 'object'
     | 'loopback'
     | readonly string[]
   /** Set if the command line has no flag for it. */
@@ -44,9 +44,9 @@ const words = {
   size: 'a whole number from 1 on',
   switch: 'true or false',
   text: 'a text',
+  time: 'a time such as 2026-11-20T03:00:00Z',
   rate: '10 or 10/50',
   clients: 'a list of clients',
-  object: 'an object',
   loopback: 'an address such as http://127.0.0.1:8080',
 } as const
 
@@ -54,15 +54,15 @@ function fits(takes: OptionFacts['takes'], value: unknown): boolean {
   if (typeof takes !== 'string') return takes.some((one) => one === value)
   if (takes === 'switch') return typeof value === 'boolean'
   if (takes === 'text') return typeof value === 'string'
+  if (takes === 'time') return value === null || isTime(value)
   if (takes === 'clients') return areClients(value)
-  if (takes === 'object') return isObject(value)
   if (takes === 'rate') return isRate(value)
   if (takes === 'loopback') return value === null || isLoopbackOrigin(value)
   return Number.isInteger(value) && Number(value) >= (takes === 'size' ? 1 : 0)
 }
 
-function isObject(value: unknown): boolean {
-  return Object(value) === value && !Array.isArray(value)
+function isTime(value: unknown): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value))
 }
 
 function isRate(value: unknown): boolean {
@@ -101,11 +101,6 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     takes: 'count',
   },
   webhookKeyName: { text: 'name of the private key in the answer to a creation', takes: 'text' },
-  createdMembers: {
-    text: 'more properties of the answer to a creation, before the private key, such as `{"keyId":"7"}`',
-    takes: 'object',
-    hasNoFlag: true,
-  },
   webhookLimit: {
     text: 'maximum number of webhooks per collection, including Disabled and expired ones: 409 beyond it; 0 is no limit',
     takes: 'count',
@@ -172,12 +167,8 @@ const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
     takes: ['emptied', 'kept'],
   },
   etags: {
-    text: 'single records have an `ETag`, and the PUT of a job category checks `If-Match`',
-    takes: 'switch',
-  },
-  staleEtag: {
-    text: 'a PUT whose `If-Match` names another version: 412 or 409',
-    takes: ['precondition-failed', 'conflict'],
+    text: 'whether single records have an `ETag`, and what the PUT of a job category answers if its `If-Match` names another version: 412 or 409',
+    takes: ['none', 'precondition-failed', 'conflict'],
   },
   location: {
     text: 'form of the header `Location`',
@@ -208,11 +199,6 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
   },
   apiName: { text: 'name of the API in paths and scopes', takes: 'text', isFixed: true },
   tenant: { text: 'name of the tenant', takes: 'text', isFixed: true },
-  environmentDomain: {
-    text: 'domain of the environment in the configuration, such as `myprotimesandbox.eu`; the addresses are still on this machine',
-    takes: 'text',
-    isFixed: true,
-  },
   clients: {
     text: 'clients with `id`, `secret` and `scopes`: names such as `people.read`, or `all` for everything; without `scopes`, a client can only read, every collection',
     takes: 'clients',
@@ -220,13 +206,25 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
   },
   pageSize: { text: 'records per page of a list', takes: 'size' },
   deltaPageSize: { text: 'changes per page of a delta; 0 puts all on one page', takes: 'count' },
+  listOrder: {
+    text: 'order of the records of a list, and of the first phase of a delta: by id, by version (a change moves a record to the end), by date, or at random, in another order for each list',
+    takes: ['id', 'version', 'date', 'random'],
+  },
   paging: {
-    text: 'what a continuation token of a list, or of the first phase of a delta, contains: the last id of the page; an offset (if a record before it is deleted meanwhile, one record is on no page); or a snapshot of the list at its first page',
+    text: 'what a continuation token of a list, or of the first phase of a delta, contains: the last record of the page; an offset in the order as it is then (if a record before it leaves or moves to the end, another one is on no page); or a snapshot of the list at its first page',
     takes: ['key', 'offset', 'snapshot'],
+  },
+  openRange: {
+    text: 'a list of dates without a start or an end: counts from the first record or to today, or is a 400',
+    takes: ['to-today', 'refused'],
   },
   integerReference: {
     text: 'how an integer at the end of a path is read if the request has a reference of the same collection: as a value of that reference, or as an id; then ` 7`, `+7` and `007` are 7',
     takes: ['value', 'id'],
+  },
+  deltaLinkCovers: {
+    text: 'since when the delta link at the end of a first phase reports changes: since the start of the delta, or since the link was issued',
+    takes: ['start', 'issued'],
   },
   usedDeltaLink: {
     text: 'a delta link that is requested a second time: answers with all changes since, 409 or 410',
@@ -253,6 +251,10 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     text: 'a delta lists every change separately, not the latest state of each record',
     takes: 'switch',
   },
+  deltaOrder: {
+    text: 'order of the items on a page of a delta: by version, or the newest first; with `deltaLog`, a record that was deleted and is back has a Delete behind its newest state',
+    takes: ['version', 'reversed'],
+  },
   netDelta: {
     text: 'a delta leaves out a record that was created and deleted since the link was issued; no effect with `deltaLog`',
     takes: 'switch',
@@ -275,6 +277,10 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     text: 'bodies of JSON begin with a byte order mark',
     takes: 'switch',
   },
+  dateHeader: {
+    text: 'header `Date` of every answer, such as `2150-01-01T00:00:00Z`, in place of the time of the virtual clock',
+    takes: 'time',
+  },
   jsonSpelling: {
     text: 'spelling of JSON in bodies: compact, or with spaces, escapes and an order of members that differ in each answer',
     takes: ['compact', 'varied'],
@@ -289,8 +295,8 @@ export function flagOf(name: string): string {
 }
 
 /**
- * Options for a running emulator from unknown JSON, checked one by one; null clears `rateLimit` and
- * `deliverTo`. Throws an error for an unknown option, a wrong value, or an option that is fixed at the start.
+ * Options for a running emulator from unknown JSON, checked one by one; null clears `rateLimit`,
+ * `deliverTo` and `dateHeader`. Throws an error for an unknown option, a wrong value, or an option that is fixed at the start.
  */
 export function liveOptions(given: Readonly<Record<string, unknown>>): EmulatorOptions {
   const entries = Object.entries(given).map(([name, value]) => {

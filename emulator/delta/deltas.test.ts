@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator.ts'
 import type { EmulatorOptions } from '../options.ts'
 import { connect, shareEmulators } from '../test-client.ts'
@@ -51,6 +51,20 @@ it('reports changes made while the first phase is read', async () => {
   expect(body.value.map((item) => item.data.id)).toEqual([id])
 })
 
+it.each([
+  ['start', ['before', 'after']],
+  ['issued', ['after']],
+] as const)('reports the changes since its %s', async (deltaLinkCovers, names) => {
+  emulator = await startEmulator({ people: 3, months: 0, pageSize: 2, deltaLinkCovers })
+  const client = await connect(emulator)
+  const { body } = await client.get('/people?delta')
+  emulator.update('people', 1, { firstName: 'before' })
+  const { deltaLink } = await client.walk(body.nextLink)
+  emulator.update('people', 2, { firstName: 'after' })
+  const { items } = await client.walk(deltaLink ?? '')
+  expect(items.map(({ data }) => data.firstName)).toEqual(names)
+})
+
 it('reports a soft delete as an update with the status Deleted', async () => {
   const { client, first } = await begin()
   emulator.softDelete('clockings', emulator.all('clockings')[0]?.['id'] as number)
@@ -101,6 +115,24 @@ it('lists every change if it keeps a log', async () => {
   emulator.remove('clockings', id)
   const { body } = await client.get(first.deltaLink ?? '')
   expect(body.value.map((item) => item.changeType)).toEqual(['InsertOrUpdate', 'Delete'])
+})
+
+it.each([
+  ['version', ['Delete', 'InsertOrUpdate']],
+  ['reversed', ['InsertOrUpdate', 'Delete']],
+] as const)('has the items of a record that is back in the order %s', async (deltaOrder, types) => {
+  const { client, first } = await begin({ deltaLog: true, deltaOrder })
+  const record = emulator.all('clockings')[0] ?? {}
+  emulator.remove('clockings', record['id'] as number)
+  emulator.restore('clockings', record)
+  const { body } = await client.get(first.deltaLink ?? '')
+  const [newest] = body.value.toSorted((a, b) =>
+    a.data.changeVersion > b.data.changeVersion ? -1 : 1,
+  )
+  expect([body.value.map((item) => item.changeType), newest?.changeType]).toEqual([
+    types,
+    'InsertOrUpdate',
+  ])
 })
 
 it('leaves out records that came and went between two links, with netDelta', async () => {
@@ -169,6 +201,50 @@ it('restores a record with an old id', async () => {
   emulator.restore('clockings', record)
   const { body } = await client.get(first.deltaLink ?? '')
   expect(body.value).toMatchObject([{ changeType: 'InsertOrUpdate', data: { id: record['id'] } }])
+})
+
+describe('when its collection has an earlier content again', () => {
+  const contentOf = () => emulator.exact('jobs')
+
+  it('reports nothing of it, and only what changes later', async () => {
+    emulator = await startEmulator({ people: 3, months: 0 })
+    const client = await connect(emulator)
+    const { deltaLink } = await client.walk('/jobs?delta')
+    const before = contentOf()
+    emulator.update('jobs', 1)
+    emulator.remove('jobs', 2)
+    emulator.insert('jobs')
+    emulator.revert('jobs', 3)
+    expect(contentOf()).toEqual(before)
+    const silent = await client.get(deltaLink ?? '')
+    const { id } = emulator.update('jobs', 3)
+    const { items } = await client.walk(silent.body.deltaLink)
+    expect([silent.body.value, items.map(({ data }) => data.id)]).toEqual([[], [id]])
+  })
+
+  it('has reported what is undone before, and new changes have higher versions', async () => {
+    emulator = await startEmulator({ people: 3, months: 0 })
+    const client = await connect(emulator)
+    const { deltaLink } = await client.walk('/jobs?delta')
+    const { changeVersion } = emulator.update('jobs', 1)
+    const told = await client.get(deltaLink ?? '')
+    emulator.revert('jobs', 1)
+    const silent = await client.get(told.body.deltaLink)
+    const later = emulator.update('jobs', 1)
+    expect([told.body.value.length, silent.body.value]).toEqual([1, []])
+    expect(String(later['changeVersion']) > String(changeVersion)).toBe(true)
+  })
+
+  it('shows a list that is paged from a snapshot as it was before', async () => {
+    emulator = await startEmulator({ people: 3, months: 0, pageSize: 2, paging: 'snapshot' })
+    const client = await connect(emulator)
+    const { changeVersion } = emulator.update('jobs', 3)
+    const { body } = await client.get('/jobs')
+    emulator.revert('jobs', 1)
+    const { items } = await client.walk(body.nextLink)
+    expect(items[0]?.changeVersion).toBe(changeVersion)
+    expect(emulator.all('jobs')[2]?.['changeVersion']).not.toBe(changeVersion)
+  })
 })
 
 it('keeps the references of its first request', async () => {

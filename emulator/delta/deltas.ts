@@ -180,6 +180,7 @@ export function changesSince(
 ): ChangeItem[] {
   const groups = new Map<unknown, Change[]>()
   for (const change of history) {
+    if (change.isSilent) continue
     const key = options.deltaLog ? change.sequence : change.id
     const group = groups.get(key)
     if (group) group.push(change)

@@ -126,6 +126,22 @@ it('a list that is paged by offset counts only records that pass its filter', as
   expect([items, days.length > 8]).toEqual([days, true])
 })
 
+it.each([
+  ["date ge '2026-10-01'", [200, 400]],
+  ["date le '2026-10-31'", [200, 400]],
+  ["date ge '2026-10-01' and date le '2026-10-31'", [200, 200]],
+  ["date eq '2026-10-01'", [200, 200]],
+])('a list of %s is open to today, or refused', async (filter, statuses) => {
+  const { emulator, client } = await started({ people: 1, months: 1 })
+  const given = []
+  for (const openRange of ['to-today', 'refused'] as const) {
+    emulator.options.openRange = openRange
+    given.push((await client.get(`/clockings?filter=${filter}`)).status)
+  }
+  emulator.options.openRange = 'to-today'
+  expect(given).toEqual(statuses)
+})
+
 describe('a list answers', () => {
   // spec: External references: kinds
   // spec: Filtering: required

@@ -12,7 +12,8 @@ import {
 } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
 import { parsePairs, type ReferencePair } from '../references/references.ts'
-import type { Id, Store, StoredRecord } from '../store/store.ts'
+import { inOrder, type Order, type Seat, seatOf } from '../store/orders.ts'
+import type { Store, StoredRecord } from '../store/store.ts'
 import { leftBy, pageBody, pageOfParts, takePage } from './bodies.ts'
 import type { Service } from './service.ts'
 
@@ -98,23 +99,33 @@ function listPage(
   const { store, references, options } = service
   const { collection } = query
   const place = placeOf(service, query, delta)
-  const { paging, after, passed, asOf } = place
+  const { paging, order, after, passed, asOf } = place
   const matches = (record: StoredRecord) => wanted.within(record) && wanted.filter.matches(record)
-  const records =
+  const stored =
     paging === 'snapshot' ? store.recordsAt(collection, asOf) : store.records(collection)
+  const records = inOrder(stored, order)
   const start = paging === 'offset' || after === undefined ? 0 : records.after(after)
   const skip = paging === 'offset' ? passed : 0
   const { positions, more } = takePage(records, { start, skip, size: options.pageSize }, matches)
   // A delta does not look beyond a full page, so it may end with an empty one.
   const hasNext = delta ? positions.length === options.pageSize : more
   const last = records.at(positions.at(-1) ?? records.length)
-  const next = last && { ...place, after: last.id, passed: passed + positions.length }
+  const next = last && { ...place, after: seatOf(last, order), passed: passed + positions.length }
   const { listFault } = query.request
   const links =
     hasNext && next && listFault?.kind !== 'empty'
       ? { nextLink: nextLink(service, query, next, delta) }
       : end(service, delta)
   const shown = leftBy(listFault, positions)
+  for (const listener of service.pageListeners) {
+    listener({
+      collection,
+      isDelta: delta !== undefined,
+      isFirst: after === undefined,
+      isLast: !('nextLink' in links),
+      ids: shown.flatMap((position) => records.at(position)?.id ?? []),
+    })
+  }
   if (wanted.pairs.length === 0) {
     return json(pageOfParts(records.parts(shown), links, options.dialect))
   }
@@ -127,8 +138,10 @@ function listPage(
 interface Place {
   /** The way in which the list is paged since its first page. */
   readonly paging: ResolvedOptions['paging']
-  /** The id of the last record so far. */
-  readonly after?: Id
+  /** The order of its records since then. */
+  readonly order: Order
+  /** The place of the last record so far. */
+  readonly after?: Seat
   /** How many records were on the pages so far. */
   readonly passed: number
   /** The latest change of the tenant at the first page. */
@@ -143,7 +156,8 @@ function placeOf(service: Service, query: ListQuery, delta?: Delta): Place {
   const isStale = request.listFault?.kind === 'stale'
   if (token === undefined) {
     const paging = isStale ? 'snapshot' : options.paging
-    return { paging, passed: 0, asOf: delta?.startedAt ?? asOf }
+    const order = { by: options.listOrder, number: request.number }
+    return { paging, order, passed: 0, asOf: delta?.startedAt ?? asOf }
   }
   const { unknownToken } = factsOf(collection)
   const place = continuations.read(listOf(query, delta), token, unknownToken) as Place
@@ -177,12 +191,15 @@ function listOf({ request: { path, parameters } }: ListQuery, delta?: Delta): st
 
 function end(service: Service, delta?: Delta) {
   if (!delta) return {}
-  const token = service.deltas.token(delta, 'changes', positionAfterLoad(service, delta))
+  const position = positionAfterLoad(service, delta)
+  const token = service.deltas.token(delta, 'changes', position)
   return { deltaLink: service.links.to(`/delta/${delta.collection}`, [['deltaToken', token]]) }
 }
 
-function positionAfterLoad({ store }: Service, { startedAt }: Delta): DeltaPosition {
-  return { cursor: startedAt, after: startedAt, told: store.sequence() }
+function positionAfterLoad({ store, options }: Service, { startedAt }: Delta): DeltaPosition {
+  const now = store.sequence()
+  const since = options.deltaLinkCovers === 'issued' ? now : startedAt
+  return { cursor: since, after: since, told: now }
 }
 
 function readFilter(service: Service, request: ServiceRequest, allowed: readonly string[]): Filter {
@@ -218,8 +235,9 @@ export function handleDeltaLink(
   const items = changesSince(store.changes(collection, position.cursor), delta, position, options)
   const size = options.deltaPageSize || items.length
   const taken = items.slice(0, size)
+  const shown = options.deltaOrder === 'reversed' ? taken.toReversed() : taken
   // What a fault removes here is not reported by any later answer either.
-  const texts = leftBy(request.listFault, taken).map((item) => write(service, delta, item))
+  const texts = leftBy(request.listFault, shown).map((item) => write(service, delta, item))
   const links = linksAfter(service, delta, position, items.length > size ? taken : undefined)
   return json(pageBody(texts, links, options.dialect))
 }
@@ -251,16 +269,17 @@ const yearInDays = 366
 
 /** What the checks of a list's dates need. */
 interface ListContext {
+  readonly options: Pick<ResolvedOptions, 'openRange'>
   readonly clock: Clock
   readonly store: Store
 }
 
 /**
  * Checks the dates of a list: `date` is required, and where the collection says so, the range is at most one year. The
- * documents do not say how an open range is counted; here it ends today, or starts at the first record.
+ * documents do not say how an open range is counted; here it ends today, or starts at the first record, unless it is refused.
  */
 function checkListDates(
-  { clock, store }: ListContext,
+  { options, clock, store }: ListContext,
   collection: string,
   { start, end }: Filter,
 ): void {
@@ -271,6 +290,9 @@ function checkListDates(
     throw notValid('A filter on date is required')
   }
   checkOrder(start, end)
+  if (options.openRange === 'refused' && (start === undefined || end === undefined)) {
+    throw notValid('A range of date needs a start and an end')
+  }
   if (!facts.yearOnly) return
   const last = end ?? clock.today()
   checkYear(start ?? firstDate(store.records(collection)) ?? last, last)

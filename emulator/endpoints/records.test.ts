@@ -157,8 +157,8 @@ describe('put', () => {
     it.each([
       ['precondition-failed', 412],
       ['conflict', 409],
-    ] as const)('heeds If-Match (%s)', async (staleEtag, refused) => {
-      Object.assign(emulator.options, { etags: true, staleEtag })
+    ] as const)('heeds If-Match (%s)', async (etags, refused) => {
+      Object.assign(emulator.options, { etags })
       const tag = String((await client.get('/job-categories/1')).headers.get('etag'))
       const statuses = []
       for (const wanted of [tag, tag, `"x", ${tag}`, '*']) {

@@ -26,7 +26,7 @@ function etagOf(
   record: StoredRecord,
   { etags }: ResolvedOptions,
 ): Readonly<Record<string, string>> {
-  return etags ? { etag: tagOf(record) } : {}
+  return etags === 'none' ? {} : { etag: tagOf(record) }
 }
 
 /**
@@ -36,14 +36,13 @@ function etagOf(
 function checkVersion(
   { headers }: ServiceRequest,
   record: StoredRecord,
-  { etags, staleEtag }: ResolvedOptions,
+  { etags }: ResolvedOptions,
 ): void {
   const wanted = headers['if-match']
-  if (!etags || wanted === undefined) return
+  if (etags === 'none' || wanted === undefined) return
   const tags = wanted.split(',').map((tag) => tag.trim())
   if (tags.includes('*') || tags.includes(tagOf(record))) return
-  const status = staleEtag === 'conflict' ? 409 : 412
-  throw new ServiceError(status, 'The record has changed since')
+  throw new ServiceError(etags === 'conflict' ? 409 : 412, 'The record has changed since')
 }
 
 function tagOf({ version }: StoredRecord): string {

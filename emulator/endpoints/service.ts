@@ -127,6 +127,18 @@ export function createForbidden(): Forbidden {
   }
 }
 
+/** The records on a page. */
+export interface ListedPage {
+  readonly collection: string
+  /** Whether it is of the first phase of a delta, not of a list. */
+  readonly isDelta: boolean
+  /** Whether the list begins with it. */
+  readonly isFirst: boolean
+  /** Whether the list ends with it. */
+  readonly isLast: boolean
+  readonly ids: readonly Id[]
+}
+
 /** Everything that the endpoints share. */
 export interface Service {
   readonly options: ResolvedOptions
@@ -142,6 +154,8 @@ export interface Service {
   readonly deliveries: Deliveries
   readonly deliveryFaults: DeliveryFaults
   readonly forbidden: Forbidden
+  /** Called with each page of a list, and of the first phase of a delta. */
+  readonly pageListeners: Set<(page: ListedPage) => void>
   /** The origin of both hosts. */
   url(): string
 }

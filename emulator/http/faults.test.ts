@@ -301,6 +301,15 @@ describe('the service', () => {
     expect((await bodyOf('/people')).slice(0, 10)).toBe('\ufeff{"value":')
   })
 
+  it('says another time than its clock on request, in refusals too', async () => {
+    const dateOf = async (path: string) => (await client.get(path)).headers.get('date') ?? ''
+    const now = await dateOf('/people')
+    emulator.options.dateHeader = '2150-01-01T00:00:00Z'
+    const dates = [await dateOf('/people'), await dateOf('/nothing')]
+    expect(dates).toEqual(dates.map(() => 'Thu, 01 Jan 2150 00:00:00 GMT'))
+    expect(Date.parse(now)).toBeLessThanOrEqual(emulator.now().getTime())
+  })
+
   it('spells JSON in another way in each answer on request', async () => {
     const plain = await bodyOf('/people')
     emulator.options.jsonSpelling = 'varied'

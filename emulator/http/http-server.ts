@@ -231,7 +231,7 @@ export function listen(parts: ServerParts, port: number): Promise<Server> {
   const server = createServer({ maxHeaderSize: largestHead }, (message, response) => {
     number += 1
     respond(parts, number, message, response).catch((error: unknown) =>
-      fail(response, error, parts.clock.now()),
+      fail(response, error, dateOf(parts)),
     )
   })
   server.keepAliveTimeout = 60_000
@@ -268,7 +268,7 @@ async function respond(
     ordinaryResponse(parts, { ...request, listFault: listFaultOf(disturbance) })
   entry.status = answer.status
   const encodings = options.compress ? headerText(message, 'accept-encoding') : undefined
-  const date = clock.now()
+  const date = dateOf(parts)
   await sendResponse(response, {
     answer,
     date,
@@ -277,6 +277,11 @@ async function respond(
     spelling: options.jsonSpelling === 'varied' ? number : undefined,
     fault: fault?.kind === 'html' ? undefined : fault,
   })
+}
+
+/** The time that the service says it has. */
+function dateOf({ options: { dateHeader }, clock }: ServerParts): Date {
+  return dateHeader === undefined ? clock.now() : new Date(dateHeader)
 }
 
 /** Executes a request, now or later, whatever the answer is. */

@@ -112,6 +112,11 @@ export interface Mutations {
   softDelete(collection: string, id: Id): void
   /** Restores a record with its old id. */
   restore(collection: string, record: Fields): void
+  /**
+   * Gives a collection the content that it had before its latest changes, like a service that is restored from a backup:
+   * no delta and no webhook tells of it, and deltas forget these changes.
+   */
+  revert(collection: string, changes: number): void
 }
 
 /** The data, clock and random source of changes. */
@@ -176,6 +181,10 @@ export function createMutations({ store, references, options, clock, random }: P
     restore(collection, record) {
       if (record['id'] === undefined) throw new Error('Put back a record with its id')
       put(collection, record['id'] as Id, record)
+    },
+    revert(collection, changes) {
+      const first = store.changes(collection).at(-changes)
+      store.revert(collection, changes === 0 ? store.sequence() : (first?.sequence ?? 1) - 1)
     },
   }
 }

@@ -230,6 +230,7 @@ function counting(mutations: Mutations): { counts: ChangeCounts; counted: Mutati
       mutations.softDelete(collection, id)
     },
     restore: mutations.restore,
+    revert: mutations.revert,
   }
   return { counts, counted }
 }

@@ -16,7 +16,7 @@ import {
  * The present records of a collection, ascending by id. Each read creates a new object, so two reads of the same version
  * are not identical.
  */
-class Records implements Iterable<StoredRecord> {
+export class Records implements Iterable<StoredRecord> {
   readonly #versions: Versions
   /** The indexes of the present versions. */
   readonly #present: Numbers
@@ -29,10 +29,7 @@ class Records implements Iterable<StoredRecord> {
   /** The records before these changes, which are the latest of all. */
   before(changes: readonly Change[]): Records {
     const earlier = new Records(this.#versions, this.#present.copy())
-    for (const { id, before } of changes.toReversed()) {
-      if (before) earlier.#place(id, this.#versions.indexOf(before))
-      else earlier.remove(id)
-    }
+    for (const { id, before } of changes.toReversed()) earlier.revert(id, before)
     return earlier
   }
 
@@ -88,7 +85,7 @@ class Records implements Iterable<StoredRecord> {
     return found
   }
 
-  map<T>(to: (record: StoredRecord) => T): T[] {
+  map<T>(to: (record: StoredRecord, position: number) => T): T[] {
     return Array.from(this, to)
   }
 
@@ -101,6 +98,12 @@ class Records implements Iterable<StoredRecord> {
 
   remove(id: Id): void {
     this.#present.remove(this.#position(id))
+  }
+
+  /** Gives a record an earlier version back, or removes it if it had none. */
+  revert(id: Id, version: StoredRecord | undefined): void {
+    if (version) this.#place(id, this.#versions.indexOf(version))
+    else this.remove(id)
   }
 
   #place(id: Id, index: number): void {
@@ -130,6 +133,8 @@ export type { Fields, Id, StoredRecord } from './versions.ts'
 
 /** A change of one record. Without `before` it is an insert, without `after` a delete. */
 export interface Change {
+  /** Set if no delta tells of it: the collection has an earlier content again. */
+  readonly isSilent?: true
   readonly sequence: number
   readonly id: Id
   readonly version: string
@@ -160,6 +165,11 @@ export interface Store {
   put(collection: string, id: Id, fields: Fields): StoredRecord
   /** Deletes a record; throws when there is none. */
   remove(collection: string, id: Id): void
+  /**
+   * Gives a collection the content back that it had after the change with this number, under the versions of then. What
+   * has changed since did not happen: no delta tells of it, nor of this.
+   */
+  revert(collection: string, sequence: number): void
   /** Calls the listener after each change. */
   onChange(listener: ChangeListener): void
 }
@@ -229,6 +239,21 @@ export function createStore(
       table(collection).records.remove(id)
       sequence += 1
       log(collection, { sequence, id, version: versionOf(sequence), before, after: undefined })
+    },
+    revert(collection, then) {
+      const { records, changes } = table(collection)
+      const undone = changesAfter(changes, then)
+      const earlier = records.before(undone)
+      for (const [i, change] of changes.entries())
+        if (change.sequence > then) changes[i] = { ...change, isSilent: true }
+      for (const id of new Set(undone.map((change) => change.id))) {
+        const [before, after] = [records.withId(id), earlier.withId(id)]
+        if (before?.version === after?.version) continue
+        records.revert(id, after)
+        sequence += 1
+        const version = after?.version ?? versionOf(sequence)
+        changes.push({ sequence, id, version, before, after, isSilent: true })
+      }
     },
     onChange: (listener) => void listeners.push(listener),
   }

@@ -101,11 +101,9 @@ describe('the creation of a webhook', () => {
     expect([...statuses, (await create()).status]).toEqual([409, 201, 201])
   })
 
-  it('has other properties before the key on request', async () => {
-    const createdMembers = { keyAlgorithm: 'HMAC-SHA256', secretKey: 'x' }
-    await begin({ createdMembers, webhookKeyName: 'webhookPrivateKey' })
-    const names = Object.keys((await create()).body)
-    expect(names.slice(-3)).toEqual(['keyAlgorithm', 'secretKey', 'webhookPrivateKey'])
+  it('has its key under another name on request', async () => {
+    await begin({ webhookKeyName: 'webhookPrivateKey' })
+    expect(Object.keys((await create()).body).at(-1)).toBe('webhookPrivateKey')
   })
 
   it.each([

@@ -87,7 +87,6 @@ function answer(service: Service, webhook: Webhook): ServiceResponse {
   const body = JSON.stringify({
     ...(isWhole && fieldsOfWebhook(webhook, webhooks, options)),
     validUntil: validUntilText(webhook, options),
-    ...options.createdMembers,
     [options.webhookKeyName]: webhook.key,
   })
   const created = json(body, 201)

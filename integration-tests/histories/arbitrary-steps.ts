@@ -6,6 +6,7 @@ import {
   type OddMember,
   rowChanges,
 } from './arbitrary-events.ts'
+import { editsOfReadRows, farDates, refusedLists, reverted } from './arbitrary-services.ts'
 import { configure, configureGently, gentle, thereAndBack } from './arbitrary-settings.ts'
 import {
   type Change,
@@ -78,6 +79,7 @@ function syncs(place: Place, focus: Focus): fc.Arbitrary<Sync> {
       fc.array(event, { maxLength: 4 }),
       fc.tuple(rowChanges(focus), requests).map(inTurn),
       changesBehindPage(focus),
+      editsOfReadRows(focus),
     ),
     faults: fc.oneof(
       { weight: isFew ? 6 : 2, arbitrary: fc.constant([]) },
@@ -144,6 +146,8 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
       { weight: 4, arbitrary: thereAndBack(one) },
       { weight: 6, arbitrary: oddRows(focus) },
       { weight: 1, arbitrary: elsewhere },
+      { weight: 2, arbitrary: refusedLists(focus) },
+      { weight: 1, arbitrary: farDates(mostlyQuiet) },
     )
     return fc.array(part, { minLength: 2, maxLength: 4 }).map((parts) => parts.flat())
   }
@@ -160,6 +164,9 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
     { weight: 2 * disruption, arbitrary: olderVersion(one, focus) },
     { weight: 2 * disruption, arbitrary: laterColumns(focus) },
     { weight: 1 - disruption, arbitrary: broken(focus) },
+    { weight: 2, arbitrary: reverted(focus) },
+    { weight: 2, arbitrary: refusedLists(focus) },
+    { weight: 1, arbitrary: farDates(mostlyQuiet) },
   )
   // Whatever starts a stream over later would find the rows that are hidden.
   const end = fc.oneof(

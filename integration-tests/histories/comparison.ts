@@ -26,6 +26,17 @@ export interface Comparison {
   readonly columns: ReadonlyMap<string, readonly string[]>
   /** The levels of the structure whose definitions are read. */
   readonly levels: readonly number[]
+  /** The collections of which something is known to lists only. */
+  readonly silent: ReadonlySet<string>
+}
+
+/** Whether only an audit tells of all that has happened to the stream. */
+export function awaitsAudit(
+  { stream, collection, replication }: Stream,
+  { silent, platform }: Pick<Comparison, 'silent' | 'platform'>,
+): boolean {
+  const isFollowed = replication === 'delta' && platform.modeOf(stream) === 'incremental'
+  return isFollowed && silent.has(collection)
 }
 
 /** Where the two warehouses differ from the service, in words. */
@@ -157,6 +168,8 @@ export function isCompared(row: Row, stream: Stream, comparison: Comparison): bo
     const isReached = hasList(comparison) || !isBefore(row, earliestDeltaStart(emulator.now()))
     return isReached && !isAfter(row, lastDay)
   }
+  // No audit lists any further.
+  if (awaitsAudit(stream, comparison) && isAfter(row, lastDay)) return false
   // Without a delta, which the service may have refused, rows are only read as far as lists reach.
   const isListed = state.phase === 'list' || state.phase === 'complete'
   if (isListed && isAfter(row, state.listed_until ?? lastDay)) return false

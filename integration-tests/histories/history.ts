@@ -15,6 +15,8 @@ export type Size = 'small' | 'medium' | 'large'
 export type Change = {
   readonly stream: number
   readonly pick: number
+  /** Whether it picks among the records that the pages of the list in progress have had. */
+  readonly isRead?: true
 } & (
   | { readonly kind: 'insert'; readonly day: number; readonly size: Size }
   | { readonly kind: 'update' | 'remove' | 'soft-delete' | 'restore' }
@@ -34,10 +36,14 @@ export type Event =
   | { readonly do: 'expire-delta'; readonly stream: number }
   | { readonly do: 'steal-delta'; readonly stream: number }
   | { readonly do: 'reference'; readonly pick: number; readonly isRemoval: boolean }
+  /** The service is restored to the content of before so many changes; its delta is silent about it. */
+  | { readonly do: 'revert'; readonly stream: number; readonly changes: number }
+  /** What the header `Date` of all answers says from now on; undefined for the time of the service. */
+  | { readonly do: 'date'; readonly to: string | undefined }
 
 /** A disturbance of the wire, or an error answer, at the n-th request of a path. */
 export interface Fault {
-  readonly kind: FaultKind | 400 | 401 | 403 | 404 | 405 | 409 | 410 | 429 | 500 | 503
+  readonly kind: FaultKind | 400 | 401 | 403 | 404 | 405 | 409 | 410 | 414 | 429 | 500 | 503
   /**
    * A list or delta of the stream, or the list of one collection's references. A `list` may also be the
    * first phase of a delta; a `whole-list` is none, and `delta-start` is its first request.
@@ -229,21 +235,25 @@ function eventText(event: Event, named: Named): string {
   if (event.do === 'expire-continuations') return `continuations expire with ${event.status}`
   if (event.do === 'expire-delta') return `the delta of ${named(event.stream)} expires`
   if (event.do === 'steal-delta') return `somebody steals the delta of ${named(event.stream)}`
+  if (event.do === 'revert')
+    return `${named(event.stream)} is as it was ${event.changes} changes before`
+  if (event.do === 'date') return `answers say ${event.to ?? 'the time again'}`
   return `${event.isRemoval ? 'removes' : 'sets'} the reference ${event.pick}`
 }
 
 function changeText(change: Change, named: Named): string {
   const what = `${change.kind} in ${named(change.stream)}`
+  const record = `${change.isRead ? 'read record' : 'record'} ${change.pick}`
   if (change.kind === 'insert') {
     return `${what} at day ${change.day}${change.size === 'small' ? '' : `, a ${change.size} record`}`
   }
   if (change.kind === 'odd') {
     const odd = `${JSON.stringify(change.member)}: ${JSON.stringify(change.value)}`
-    return `${what} of record ${change.pick}: ${odd.slice(0, 100)}`
+    return `${what} of ${record}: ${odd.slice(0, 100)}`
   }
   return change.kind === 'move'
-    ? `${what} of record ${change.pick} to day ${change.day}`
-    : `${what} of record ${change.pick}`
+    ? `${what} of ${record} to day ${change.day}`
+    : `${what} of ${record}`
 }
 
 function faultText({ kind, path, stream, skip, times }: Fault, named: Named): string {

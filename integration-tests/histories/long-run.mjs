@@ -2,8 +2,10 @@
 //   npm run test:histories -- --runs 5000
 //   npm run test:histories -- --kind interrupted --place in-process --seed 1 --path 7:2
 //   npm run test:histories -- --runs 5000 --as-drawn
+//   npm run test:histories -- --kind edited --options '{"listOrder":"version","paging":"offset"}'
 //   npm run test:histories -- --place write --runs 1000
 //   npm run test:histories -- --kind privacy --place warehouse --runs 500
+// A path is one history, whatever --runs says.
 // A history that fails is made as short as possible, which takes minutes; with --as-drawn it is told at once.
 // The kinds share the runs, and run side by side; of writing, each object has all of them, and a fifth is over sockets.
 import { spawnSync } from 'node:child_process'
@@ -17,11 +19,12 @@ const { values } = parseArgs({
     kind: { type: 'string' },
     seed: { type: 'string', default: 'random' },
     path: { type: 'string' },
+    options: { type: 'string' },
     'as-drawn': { type: 'boolean' },
   },
 })
 const isWriting = values.place === 'write'
-const all = ['anything', 'few-records', 'interrupted']
+const all = ['anything', 'few-records', 'interrupted', 'edited']
 const fileOf = (kind) => `integration-tests/histories/${kind}.test.ts`
 /** Each file has a block for each of its places. */
 const hasPlace = (kind) =>
@@ -35,6 +38,7 @@ const environment = {
   HISTORIES_RUNS: String(Math.ceil(Number(values.runs) / kinds.length)),
   PROPERTY_SEED: values.seed,
   HISTORIES_PATH: values.path,
+  HISTORIES_OPTIONS: values.options,
   HISTORIES_AS_DRAWN: values['as-drawn'] ? 'yes' : undefined,
 }
 const given = Object.entries(environment).filter(([, value]) => value !== undefined)

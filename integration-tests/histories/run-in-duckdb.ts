@@ -92,6 +92,7 @@ export async function runInDuckDb({ streams, options, settings, seeded, steps }:
     for (const step of steps) await take(step, running)
     running.left = new Set()
     running.elsewhere = undefined
+    tenant.happen({ do: 'date', to: undefined })
     running.settings['history_refresh_days'] = 1
     for (let i = 0; i < QUIET_SYNCS; i++) {
       emulator.advance({ hours: 60 })
@@ -351,7 +352,7 @@ function wellFormed(row: Row): Row {
 }
 
 function comparisonOf({ states }: Held, running: Running): Comparison {
-  const { emulator, streams, settings } = running
+  const { emulator, streams, settings, tenant } = running
   return {
     emulator,
     streams,
@@ -367,6 +368,7 @@ function comparisonOf({ states }: Held, running: Running): Comparison {
     lastDay: '9999-12-31',
     columns: new Map(),
     levels: (settings['activity_structures'] ?? [1, 2]) as readonly number[],
+    silent: tenant.silent,
   }
 }
 

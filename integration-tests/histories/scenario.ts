@@ -78,6 +78,7 @@ export async function startScenario(
         isHistoryFresh: true,
         columns: new Map(),
         levels: [1, 2],
+        silent: new Set(),
       }),
   }
   return scenario

@@ -1,6 +1,12 @@
 import type { Stream } from '../../src/streams/collections.ts'
 import { keyOf } from '../testing/warehouse.ts'
-import { type Comparison, isCompared, truthOf, warehouseDifferences } from './comparison.ts'
+import {
+  awaitsAudit,
+  type Comparison,
+  isCompared,
+  truthOf,
+  warehouseDifferences,
+} from './comparison.ts'
 import type { Event, Fault, Sync } from './history.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -9,6 +15,12 @@ type Row = Readonly<Record<string, unknown>>
 export interface SyncRule {
   /** What is wrong in streams that the sync says it has completed, in words, after these events. */
   faults(completed: readonly string[], events: readonly Event[]): string[]
+  /** Streams that fail because of lists alone, which are extra work where a delta tells everything. */
+  refusals(
+    selected: readonly string[],
+    completed: readonly string[],
+    events: readonly Event[],
+  ): string[]
 }
 
 interface Before {
@@ -19,10 +31,14 @@ interface Before {
   readonly isListing: boolean
   /** Whether a full refresh has begun: it ends with rows of all its attempts, each sent once. */
   readonly isRefreshing: boolean
+  /** Whether a delta has told everything so far that the stream has. */
+  readonly isFollowed: boolean
 }
 
 /** Answers to a list or delta by which the connector may believe that it is not offered. */
 const REFUSALS: ReadonlySet<unknown> = new Set([400, 404, 405, 409])
+/** Refusals of a list that a delta does without. */
+const REFUSED_LISTS: ReadonlySet<unknown> = new Set([400, 403, 404, 405, 409, 414, 500])
 /** Answers that look right and are not: what they lack is known later. */
 const WRONG: ReadonlySet<unknown> = new Set(['short', 'empty', 'stale'])
 
@@ -38,7 +54,7 @@ export function hasWrongList(faults: readonly Fault[]): boolean {
  */
 export function createSyncRule(
   comparison: Comparison,
-  { faults: disturbances }: Sync,
+  { faults: disturbances, killAfter }: Sync,
   wasWrong: boolean,
 ): SyncRule {
   const { platform, streams } = comparison
@@ -54,6 +70,7 @@ export function createSyncRule(
         listedAt: platform.stateOf(stream.stream)?.backfilled_at,
         isListing: platform.stateOf(stream.stream)?.phase === 'backfill',
         isRefreshing: isRefreshing(stream.stream, platform),
+        isFollowed: isFollowed(stream.stream, platform),
       },
     ]),
   )
@@ -62,6 +79,24 @@ export function createSyncRule(
       streams
         .filter(({ stream }) => completed.includes(stream))
         .flatMap((stream) => faultsOf(stream, isTouched(stream, events))),
+    refusals,
+  }
+
+  function refusals(
+    selected: readonly string[],
+    completed: readonly string[],
+    events: readonly Event[],
+  ): string[] {
+    const isOfLists = disturbances.every(
+      ({ kind, path }) => REFUSED_LISTS.has(kind) && path === 'whole-list',
+    )
+    const isCalm = killAfter === 0 && events.every((event) => event.do === 'change')
+    const { usedDeltaLink, secondStart } = comparison.emulator.options
+    const mayConflict = usedDeltaLink === 'conflict' || secondStart === 'conflict'
+    if (disturbances.length === 0 || !isOfLists || !isCalm || mayConflict) return []
+    return selected
+      .filter((stream) => before.get(stream)?.isFollowed && !completed.includes(stream))
+      .map((stream) => `${stream} fails without its lists, though its delta works`)
   }
 
   function faultsOf(stream: Stream, isTouched: boolean): string[] {
@@ -75,7 +110,8 @@ export function createSyncRule(
     // Nor of the rows that a list did not show it: there is nothing to compare it with.
     if (isFull && (isWrong || (isRefreshing && wasWrong))) return []
     if (isFull && isOffset && (isTouched || isRefreshing)) return []
-    if (isTouched || isRefused || isWrong || isRefreshing) return lost(stream, held)
+    const isUnsure = isTouched || isRefused || isWrong || isRefreshing
+    if (isUnsure || awaitsAudit(stream, comparison)) return lost(stream, held)
     const historyAt = platform.stateOf(stream.stream)?.backfilled_at ?? null
     const isHistoryFresh = !isListing && historyAt !== null && historyAt !== listedAt
     return [
@@ -139,6 +175,13 @@ export function canBeLookedFor(
 /** A new job begins without a state. */
 function isRefreshing(stream: string, { modeOf, stateOf }: Comparison['platform']): boolean {
   return modeOf(stream) === 'full_refresh' && stateOf(stream)?.mode === 'full_refresh'
+}
+
+/** Whether the days before the window, if there are any, are no reason for a list. */
+function isFollowed(stream: string, { modeOf, stateOf }: Comparison['platform']): boolean {
+  const { phase, link = null, start = null, window = null } = stateOf(stream) ?? {}
+  const hasDaysBefore = start !== null && window !== null && start < window
+  return modeOf(stream) === 'incremental' && phase === 'changes' && link !== null && !hasDaysBefore
 }
 
 function isSame(row: Row, other: Row | undefined): boolean {

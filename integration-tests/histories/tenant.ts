@@ -1,3 +1,4 @@
+import { offers } from '../../emulator/collections/collections.ts'
 import type { Emulator } from '../../emulator/emulator.ts'
 import type { Stream } from '../../src/streams/collections.ts'
 import { oddValue } from './arbitrary-events.ts'
@@ -19,13 +20,30 @@ const REFERENCED = ['people', 'jobs', 'work-locations']
 /** The service's side of a history: carries out what happens to the tenant. */
 export interface Tenant {
   happen(event: Event): void
+  /**
+   * The collections of which something is known to lists only: the delta is silent about a content that is restored, and
+   * a link that covers what has changed since it was issued about what changed in its first phase. Until a first phase
+   * begins anew.
+   */
+  readonly silent: ReadonlySet<string>
 }
 
 export function createTenant(emulator: Emulator, streams: readonly Stream[]): Tenant {
   const removed = new Map<string, Fields[]>()
   /** Records that left a delta's window without a word: only their list can tell of them. */
   const unwatched = new Set<string>()
-  return { happen }
+  /** The records of the list in progress so far, by collection. */
+  const read = new Map<string, unknown[]>()
+  /** The collections of which a first phase is in progress. */
+  const loading = new Set<string>()
+  const silent = new Set<string>()
+  emulator.onPage(({ collection, isDelta, isFirst, isLast, ids }) => {
+    if (isFirst) read.set(collection, [])
+    read.get(collection)?.push(...ids)
+    if (isDelta && isFirst) silent.delete(collection)
+    if (isDelta) loading[isLast ? 'delete' : 'add'](collection)
+  })
+  return { happen, silent }
 
   function happen(event: Event): void {
     if (event.do === 'change') change(event.change)
@@ -34,6 +52,8 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     else if (event.do === 'expire-continuations') emulator.expireContinuations(event.status)
     else if (event.do === 'expire-delta') emulator.expireDelta(streamAt(event.stream).collection)
     else if (event.do === 'steal-delta') emulator.stealDelta(streamAt(event.stream).collection)
+    else if (event.do === 'revert') revert(event.stream, event.changes)
+    else if (event.do === 'date') emulator.options.dateHeader = event.to
     else reference(event.pick, event.isRemoval)
   }
 
@@ -43,6 +63,8 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
 
   function change(wanted: Change): void {
     const { collection, dateField, nested } = streamAt(wanted.stream)
+    if (emulator.options.deltaLinkCovers === 'issued' && loading.has(collection))
+      silent.add(collection)
     if (nested === 'referenced_collections') reference(wanted.pick, wanted.kind === 'remove')
     else if (wanted.kind === 'restore') restore(collection, wanted.pick)
     else if (wanted.kind === 'insert') {
@@ -53,7 +75,11 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
 
   function changeOne(wanted: Exclude<Change, { kind: 'insert' | 'restore' }>): void {
     const { collection, dateField, softDelete } = streamAt(wanted.stream)
-    const record = picked(emulator.stored(collection), wanted.pick)
+    const stored = emulator.stored(collection)
+    const candidates = wanted.isRead
+      ? stored.filter(({ id }) => read.get(collection)?.includes(id))
+      : stored
+    const record = picked(candidates, wanted.pick)
     if (record === undefined) return
     const id = record['id'] as number
     if (wanted.kind === 'update') emulator.update(collection, id)
@@ -95,6 +121,15 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     const time = emulator.now().getTime() + days * 86_400_000
     const date = new Date(time).toISOString().slice(0, 10)
     return collection === 'assignments' ? { from: date, until: date } : { date }
+  }
+
+  /** Nothing would ever tell of it where a collection has no list. */
+  function revert(stream: number, changes: number): void {
+    const { collection, nested } = streamAt(stream)
+    const { dialect } = emulator.options
+    if (nested === 'referenced_collections' || !offers(dialect, 'list', collection)) return
+    emulator.revert(collection, changes)
+    silent.add(collection)
   }
 
   function reference(pick: number, isRemoval: boolean): void {

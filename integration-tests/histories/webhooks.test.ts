@@ -65,6 +65,7 @@ async function runWebhookHistory(history: WebhookHistory): Promise<void> {
       isHistoryFresh: true,
       columns: new Map(),
       levels: [1, 2],
+      silent: new Set(),
     })
     if (found.length > 0) throw new Error(found.join('\n'))
   } finally {

@@ -96,8 +96,8 @@ describe('job categories', () => {
 
   it.each(['precondition-failed', 'conflict'] as const)(
     'that were changed in between are merged again (%s)',
-    async (staleEtag) => {
-      tenant = await openTenant({ etags: true, staleEtag })
+    async (etags) => {
+      tenant = await openTenant({ etags })
       let isChanged = false
       tenant.emulator.onRequest(({ method }) => {
         if (method !== 'PUT' || isChanged) return
