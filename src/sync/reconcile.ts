@@ -174,7 +174,9 @@ function countLacking(
     // A row that the delta reports as deleted may only have moved before its window.
     if (isGone) return listed !== undefined && !(listed.part < window)
     if (listed !== undefined) return listed.version < version
-    const isListedDay = range === null || (day !== null && day >= range.from && day <= range.until)
+    // Before the window, no delta reports that a row is gone.
+    const isListedDay =
+      range === null || (day !== null && day >= window && day >= range.from && day <= range.until)
     // A list that contains a later change is not old: the row was deleted without a report.
     return isListedDay && parts.highestListed <= version
   }
