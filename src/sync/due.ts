@@ -5,6 +5,9 @@ import type { Mode } from './stored-state.ts'
 /** Why the rows of a delta are compared with lists: of all days, or of those before its window. */
 export type ComparisonReason = 'audit' | 'history'
 
+/** A comparison for which there was no list is tried again after this many days. */
+const DAYS_BETWEEN_ATTEMPTS = 1
+
 /** What it depends on whether a stream is compared with its lists. */
 export interface ComparisonFacts {
   readonly mode: Mode
@@ -12,6 +15,7 @@ export interface ComparisonFacts {
   readonly start: Day | null
   /** See `StoredState`. */
   readonly auditedAt: Date | null
+  readonly comparedAt: Date | null
   readonly generation: number
   readonly auditDays: number
   readonly historyRefreshDays: number
@@ -21,10 +25,12 @@ export interface ComparisonFacts {
 
 /**
  * The comparison that is due after the changes have been followed. An audit is due if both the last one and the last
- * complete read were longer ago than the configuration allows; it includes the days before the window.
+ * complete read were longer ago than the configuration allows; it includes the days before the window. An audit that failed
+ * counts, so that no sync after it fails in the same way.
  */
 export function nextComparison(facts: ComparisonFacts): ComparisonReason | undefined {
-  const { mode, position, start, auditedAt, generation, auditDays, historyRefreshDays } = facts
+  const { mode, position, start, auditedAt, comparedAt, generation } = facts
+  const { auditDays, historyRefreshDays } = facts
   const changes = changesAfter(position)
   if (mode !== 'incremental' || changes === undefined) return undefined
   const isLongAgo = (time: number, days: number) => {
@@ -35,7 +41,8 @@ export function nextComparison(facts: ComparisonFacts): ComparisonReason | undef
   const times = [auditedAt?.getTime() ?? 0, generation * 1000]
   if (auditDays > 0 && times.every((time) => isLongAgo(time, auditDays))) return 'audit'
   const { window, historyAt } = changes
-  if (!hasHistory(start, window)) return undefined
+  const wasTried = comparedAt !== null && !isLongAgo(comparedAt.getTime(), DAYS_BETWEEN_ATTEMPTS)
+  if (!hasHistory(start, window) || wasTried) return undefined
   if (historyAt === null) return 'history'
   const isDue = historyRefreshDays > 0 && isLongAgo(historyAt.getTime(), historyRefreshDays)
   return isDue ? 'history' : undefined

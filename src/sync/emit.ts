@@ -125,6 +125,7 @@ export async function* emitPages(
     }
     const isRead = purpose === 'rows' || purpose === 'changes'
     if (isRead) state.addRows(batch.count)
+    if (purpose === 'rows') noteOrder(batch)
     if (purpose === 'repair') parts.skipOthers(batch)
     if (mode === 'full_refresh') keys.skipSent(batch)
     else if (place !== undefined) track(batch, place, mayRepeat, contradicted)
@@ -142,7 +143,6 @@ export async function* emitPages(
     contradicted: readonly Key[],
   ): void {
     mark?.(batch, contradicted)
-    if (purpose === 'rows') noteOrder(batch)
     if (purpose === 'changes') noteChanges(batch, state)
     if (purpose === 'second look') keys.skipFound(batch)
     const isChange = purpose === 'changes'

@@ -104,17 +104,15 @@ function noteComparison(
 ): void {
   const { keys } = state
   const changes = changesAfter(state.position)
-  if (changes !== undefined)
+  if (changes !== undefined && isListed)
     state.moveTo({ phase: 'complete', next: { ...changes, historyAt: begunAt } })
   const isWhole = reason === 'audit' && isListed
   const { from = '', until = '' } = parts.range ?? {}
   const isKept = (part: string) => !isListed || part < from.slice(0, 7) || part > until.slice(0, 7)
   const before = isWhole ? [] : [...state.auditedParts].filter(([part]) => isKept(part))
   if (isListed) keys.forgetWritten(isWhole ? undefined : parts.keys())
-  state.compared(
-    new Map([...before, ...parts.fingerprints()]),
-    reason === 'audit' ? begunAt : undefined,
-  )
+  const seen = new Map([...before, ...parts.fingerprints()])
+  state.compared(begunAt, seen, reason === 'audit')
 }
 
 /**

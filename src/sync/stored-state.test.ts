@@ -38,6 +38,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     wasDeltaOffered: true,
     listedUntil: null,
     auditedAt: null,
+    comparedAt: AT,
     auditedParts: new Map([['2026-09', '1x2y']]),
     latestChanges: '[[7,"0A","2026-09-01"],["[\\"a\\",1]",null,null]]',
     replacesOlder: true,

@@ -146,6 +146,13 @@ export const STATE = {
     fresh: null,
     about: 'when the last audit began, also one that failed',
   } as Field<Date | null>,
+  comparedAt: {
+    stored: 'compared_at',
+    read: orNull(time),
+    write: (at) => at?.toISOString() ?? null,
+    fresh: null,
+    about: 'when the last comparison with lists began, also one that failed',
+  } as Field<Date | null>,
   auditedParts: {
     stored: 'audited_parts',
     read: readParts,

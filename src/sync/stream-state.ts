@@ -79,8 +79,8 @@ export interface StreamState extends Omit<StateValues, 'refresh' | 'latestChange
   deltaAnswered(): void
   /** A list begins that ends on this day; later lists will not end before it. */
   listUntil(day: Day): void
-  /** An audit ends that began at this time, or the days before the window were compared. */
-  compared(parts: Fingerprints, auditedAt?: Date): void
+  /** A comparison with lists ends that began at this time. */
+  compared(begunAt: Date, parts: Fingerprints, isAudit: boolean): void
   settle(): void
   /**
    * The state to store. Throws if the next sync could not read it, so that the one before remains.
@@ -207,9 +207,10 @@ export function createStreamState(
     listUntil(day) {
       state.listedUntil = day
     },
-    compared(parts, auditedAt = state.auditedAt ?? undefined) {
+    compared(begunAt, parts, isAudit) {
+      state.comparedAt = begunAt
       state.auditedParts = parts
-      state.auditedAt = auditedAt ?? null
+      if (isAudit) state.auditedAt = begunAt
     },
     settle() {
       if (!state.isSettled) state.wholeRows = state.rowsSoFar ?? 0

@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest'
+import { type ComparisonFacts, nextComparison } from './due.ts'
+import type { Position } from './position.ts'
+
+const NOW = new Date('2026-11-20T03:00:00Z')
+const ago = (days: number) => new Date(NOW.getTime() - days * 86_400_000)
+
+/** A delta at rest, whose days before the window were listed so many days ago. */
+const complete = (historyAt: Date | null, window: string | null = '2025-01-01'): Position => ({
+  phase: 'complete',
+  next: {
+    phase: 'changes',
+    delta: { url: '/delta/clockings', at: NOW },
+    requested: false,
+    maybeConsumed: false,
+    window,
+    historyAt,
+  },
+})
+
+const FACTS: ComparisonFacts = {
+  mode: 'incremental',
+  position: complete(ago(1)),
+  start: '2024-01-01',
+  auditedAt: ago(3),
+  comparedAt: ago(3),
+  generation: ago(90).getTime() / 1000,
+  auditDays: 7,
+  historyRefreshDays: 7,
+  now: NOW,
+}
+
+it.each<[string, Partial<ComparisonFacts>, 'audit' | 'history' | undefined]>([
+  ['nothing, if neither is due', {}, undefined],
+  ['an audit after audit_days', { auditedAt: ago(7) }, 'audit'],
+  ['an audit if there was none', { auditedAt: null }, 'audit'],
+  [
+    'no audit if the stream was read from the beginning since',
+    { auditedAt: null, generation: ago(2).getTime() / 1000 },
+    undefined,
+  ],
+  ['an audit if the last one is in the future, by another clock', { auditedAt: ago(-2) }, 'audit'],
+  ['no audit if it is switched off', { auditedAt: null, auditDays: 0 }, undefined],
+  ['no audit in a full refresh', { auditedAt: null, mode: 'full_refresh' }, undefined],
+  [
+    'no audit of a stream that is listed',
+    { auditedAt: null, position: { phase: 'complete', next: 'list' } },
+    undefined,
+  ],
+  [
+    'an audit in place of the days before the window',
+    { auditedAt: ago(7), position: complete(ago(9)) },
+    'audit',
+  ],
+  [
+    'the days before the window after history_refresh_days',
+    { position: complete(ago(7)) },
+    'history',
+  ],
+  ['these days if no sync has listed all of them', { position: complete(null) }, 'history'],
+  [
+    'no such days if they are never refreshed',
+    { position: complete(ago(900)), historyRefreshDays: 0 },
+    undefined,
+  ],
+  [
+    'no such days if the window begins with the start',
+    { position: complete(null), start: '2025-01-01' },
+    undefined,
+  ],
+  [
+    'no such days of a stream without days',
+    { position: complete(null, null), start: null },
+    undefined,
+  ],
+  [
+    'no such days if that was tried an hour ago',
+    { position: complete(null), comparedAt: ago(1 / 24) },
+    undefined,
+  ],
+])('compares %s', (_, facts, expected) => {
+  expect(nextComparison({ ...FACTS, ...facts })).toBe(expected)
+})
