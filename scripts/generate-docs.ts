@@ -16,6 +16,7 @@ import { settingRows } from '../src/protocol/singer/settings.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collections.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
+import { KEYS, POSITION, STATE } from '../src/sync/stored-state.ts'
 import { METRICS } from '../src/webhooks/serve/monitoring.ts'
 import { objects } from '../src/write/objects.ts'
 import { notice } from './bill-of-materials.ts'
@@ -235,7 +236,17 @@ function code(text: string): string {
 }
 
 /** Every table of the documents that is made from the code, by the name in its marker. */
+/** The fields of a stored state, from its tables. */
+function stateTable(): string {
+  const fields = [STATE, POSITION, KEYS].flatMap((table) => Object.values(table))
+  return markdown(
+    ['Field', 'What it is'],
+    fields.map(({ stored, about }) => [code(stored), about]),
+  )
+}
+
 const tables: Readonly<Record<string, () => string>> = {
+  state: stateTable,
   configuration,
   streams: streamTable,
   scopes,
@@ -256,6 +267,7 @@ const tables: Readonly<Record<string, () => string>> = {
 /** The documents with parts that are made from the code. */
 export const DOCUMENTS = [
   'docs/user-guide.md',
+  'docs/architecture.md',
   'docs/emulator.md',
   'docs/airbyte.md',
   'docs/privacy.md',

@@ -97,7 +97,7 @@ async function notFound(context: StreamContext): Promise<readonly Key[]> {
   const rows = state.keys.unconfirmed()
   const areFew = rows.length <= Math.max(MOST_SINGLE, pages.count)
   const isSure =
-    (areFew && (await askEach(context, rows))) || (await reconcileKeys(context, true)) === 'read'
+    (areFew && (await askEach(context, rows))) || (await reconcileKeys(context)) === 'read'
   return isSure ? state.keys.unconfirmed() : []
 }
 
@@ -145,7 +145,7 @@ function report(
  */
 async function look(context: StreamContext, onListed: (key: Key) => void): Promise<ListsOutcome> {
   const { state, pages } = context
-  const list = () => reconcileKeys(context, false, onListed)
+  const list = () => reconcileKeys(context, onListed)
   const most = Math.max(MOST_SINGLE, pages.count)
   const areFew = () => state.keys.goneCount <= most
   const listed = state.isListDue || !areFew() ? await list() : undefined

@@ -39,24 +39,28 @@ export function secondLook({ state }: StreamContext): EmitSettings {
 
 /**
  * Lists the stream for rows that a complete read has not found, or that were not confirmed, and follows the changes once
- * more. `beyond` includes ten years after the last day of other lists: a row that has moved there is not gone.
+ * more. If a delta does not find some of them on the days of other lists, ten years after these are listed, too: a row that has moved
+ * there is not gone.
  */
 export async function reconcileKeys(
   context: StreamContext,
-  beyond = false,
   onFound?: (key: Key) => void,
 ): Promise<ListsOutcome> {
   const { state } = context
-  const { stream, keys, start } = state
-  const last = lastDay(context)
-  const until = beyond ? addDays(last, DAYS_BEYOND) : last
+  const { stream, keys, start, position } = state
+  const settings = { ...secondLook(context), ...(onFound && { onFound }) }
+  const until = lastDay(context)
   let slices = slicesIn(start === null ? null : { from: start, until }, context)
   if (stream.nested === 'referenced_collections') {
     const collections = new Set([...keys.gone()].map((key) => JSON.parse(String(key))[0]))
     if (collections.size > 0) slices = slices.filter(({ key }) => collections.has(key))
   }
-  const settings = { ...secondLook(context), ...(onFound && { onFound }) }
-  const outcome = await readLists(slices, settings, context)
+  let outcome = await readLists(slices, settings, context)
+  const isInQuestion = keys.goneCount > 0 || keys.unconfirmed().length > 0
+  if (outcome === 'read' && isInQuestion && start !== null && changesAfter(position)) {
+    const beyond = { from: addDays(until, 1), until: addDays(until, DAYS_BEYOND) }
+    outcome = await readLists(slicesIn(beyond, context), settings, context)
+  }
   if (outcome === 'read') await followChanges(context)
   return outcome
 }
