@@ -287,8 +287,13 @@ function isBlocked({ errors }: SyncRun, { emulator, history }: Running): boolean
 
 /** Records that carry a time of the host, which has nothing to do with that of the service. */
 function clockFaults({ messages }: SyncRun, running: Running): string[] {
+  if (running.place === 'singer') return []
   const { dateHeader } = running.emulator.options
-  if (running.place === 'singer' || dateHeader !== undefined) return []
+  if (dateHeader !== undefined) {
+    // It is as late as the service says, or as this machine; and no later sync says that it is earlier.
+    running.latest = Math.max(running.latest, Date.parse(dateHeader), Date.now())
+    return []
+  }
   const now = running.emulator.now().getTime()
   running.latest = Math.max(running.latest, now)
   const earliest = Math.min(now, running.began) - MOST_BACK_MS
