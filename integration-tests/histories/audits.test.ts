@@ -104,7 +104,7 @@ async function play({ options, settings, first, syncs }: Story): Promise<void> {
     await scenario.sync()
     for (const { changes, silent, skip, kind, during, killAfter, auditDays, ...rest } of syncs) {
       emulator.advance({ hours: rest.hours })
-      if (rest.reverted !== null) emulator.revert(rest.reverted.collection, rest.reverted.changes)
+      if (rest.reverted !== null) revert(rest.reverted, emulator)
       for (const change of changes) happen(change, emulator)
       for (const collection of silent)
         emulator.fault(`/delta/${collection}`, kind, { times: 1, skip })
@@ -173,6 +173,15 @@ async function playLate({ options, first, syncs }: LateStory): Promise<void> {
   } finally {
     await emulator.close()
   }
+}
+
+/** A row stays, as in the beginning. */
+function revert(
+  { collection, changes }: NonNullable<Story['syncs'][0]['reverted']>,
+  emulator: Emulator,
+): void {
+  emulator.revert(collection, changes)
+  if (emulator.all(collection).length === 0) emulator.insert(collection, { date: '2026-11-18' })
 }
 
 function happen({ collection, kind, row, day }: Change, emulator: Emulator): void {

@@ -123,12 +123,16 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     return collection === 'assignments' ? { from: date, until: date } : { date }
   }
 
-  /** Nothing would ever tell of it where a collection has no list. */
+  /**
+   * Nothing would ever tell of it where a collection has no list. A list without any row does not say that all of them are
+   * gone, so one is added.
+   */
   function revert(stream: number, changes: number): void {
     const { collection, nested } = streamAt(stream)
     const { dialect } = emulator.options
     if (nested === 'referenced_collections' || !offers(dialect, 'list', collection)) return
     emulator.revert(collection, changes)
+    if (emulator.stored(collection).length === 0) emulator.insert(collection)
     silent.add(collection)
   }
 
