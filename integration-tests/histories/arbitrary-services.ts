@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { events, type Focus, inserts } from './arbitrary-events.ts'
-import { type Change, type Event, type Fault, QUIET, type Step, type Sync } from './history.ts'
+import { type Change, type Event, QUIET, type Step, type Sync } from './history.ts'
 
 /** A day of which no answer is right, before and after all that a connector may take for one. */
 const farDays = fc.constantFrom('2150-01-01T00:00:00Z', '1970-01-01T00:00:00Z')
@@ -76,15 +76,23 @@ const audit: readonly Step[] = [
   QUIET,
 ]
 
-/** For a sync that is to audit, the service refuses the lists of a stream whose delta works. */
-export function refusedLists({ stream }: Focus): fc.Arbitrary<Step[]> {
+/** For a sync or two that are to audit, the service refuses the lists of any stream, whose delta may work. */
+export function refusedLists(): fc.Arbitrary<Step[]> {
   const kind = fc.constantFrom(400, 403, 404, 405, 409, 414, 500)
   return fc
-    .record({ kind, stream, skip: fc.constantFrom(0, 0, 1), times: fc.constantFrom(1, 99) })
-    .map((refusal): Step[] => {
-      const fault: Fault = { ...refusal, path: 'whole-list' }
-      const [configure, advance] = audit as [Step, Step]
-      return [QUIET, configure, advance, { ...QUIET, faults: [fault] }, QUIET]
+    .record({
+      fault: fc.record({
+        kind,
+        path: fc.constant('whole-list' as const),
+        stream: fc.nat(2),
+        skip: fc.constantFrom(0, 0, 1),
+        times: fc.constantFrom(1, 99),
+      }),
+      isAgain: fc.boolean(),
+    })
+    .map(({ fault, isAgain }): Step[] => {
+      const refused: Sync = { ...QUIET, faults: [fault] }
+      return [QUIET, ...audit.slice(0, 2), refused, ...(isAgain ? [refused] : []), QUIET]
     })
 }
 

@@ -146,7 +146,7 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
       { weight: 4, arbitrary: thereAndBack(one) },
       { weight: 6, arbitrary: oddRows(focus) },
       { weight: 1, arbitrary: elsewhere },
-      { weight: 2, arbitrary: refusedLists(focus) },
+      { weight: 4, arbitrary: refusedLists() },
       { weight: 1, arbitrary: farDates(mostlyQuiet) },
     )
     return fc.array(part, { minLength: 2, maxLength: 4 }).map((parts) => parts.flat())
@@ -165,7 +165,7 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
     { weight: 2 * disruption, arbitrary: laterColumns(focus) },
     { weight: 1 - disruption, arbitrary: broken(focus) },
     { weight: 2, arbitrary: reverted(focus) },
-    { weight: 2, arbitrary: refusedLists(focus) },
+    { weight: 4, arbitrary: refusedLists() },
     { weight: 1, arbitrary: farDates(mostlyQuiet) },
   )
   // Whatever starts a stream over later would find the rows that are hidden.

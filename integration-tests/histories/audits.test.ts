@@ -13,7 +13,17 @@ const changes = fc.record({
 })
 type Change = typeof changes extends fc.Arbitrary<infer T> ? T : never
 
+const listOrder = fc.constantFrom('id', 'id', 'version', 'date', 'random')
+
 const syncs = fc.record({
+  /** The collection that has the content again of before so many changes, which no delta tells. */
+  reverted: fc.option(
+    fc.record({
+      collection: fc.constantFrom('jobs' as const, 'clockings' as const),
+      changes: fc.integer({ min: 1, max: 6 }),
+    }),
+    { freq: 3 },
+  ),
   /** What happened since the last sync. */
   changes: fc.array(changes, { maxLength: 5 }),
   /** The collections of which a delta's answer, that after so many requests, lacks something. */
@@ -33,8 +43,12 @@ const stories = fc.record({
     deltaPageSize: fc.constantFrom(0, 1, 2),
     usedDeltaLink: fc.constantFrom('answers', 'gone'),
     leavingRow: fc.constantFrom('delete', 'update', 'nothing'),
+    listOrder,
     paging: fc.constantFrom('key', 'offset', 'snapshot'),
+    openRange: fc.constantFrom('to-today', 'refused'),
+    deltaLinkCovers: fc.constantFrom('start', 'issued'),
     deltaLog: fc.boolean(),
+    deltaOrder: fc.constantFrom('version', 'reversed'),
   }) satisfies fc.Arbitrary<EmulatorOptions>,
   settings: fc.record({
     start_date: fc.constantFrom('2024-01-01', '2025-03-01', '2026-01-01'),
@@ -58,6 +72,7 @@ const lateStories = fc.record({
     pageSize: fc.constantFrom(1, 2, 5, 100),
     deltaPageSize: fc.constantFrom(0, 1, 2),
     leavingRow: fc.constantFrom('delete', 'update'),
+    listOrder,
     paging: fc.constantFrom('key', 'offset', 'snapshot'),
     deltaLog: fc.boolean(),
     staleDeletes: fc.boolean(),
@@ -87,8 +102,9 @@ async function play({ options, settings, first, syncs }: Story): Promise<void> {
     emulator.insert('clockings', { date: '2026-11-18' })
     for (const change of first) happen(change, emulator)
     await scenario.sync()
-    for (const { changes, silent, skip, kind, during, killAfter, auditDays, hours } of syncs) {
-      emulator.advance({ hours })
+    for (const { changes, silent, skip, kind, during, killAfter, auditDays, ...rest } of syncs) {
+      emulator.advance({ hours: rest.hours })
+      if (rest.reverted !== null) revert(rest.reverted, emulator)
       for (const change of changes) happen(change, emulator)
       for (const collection of silent)
         emulator.fault(`/delta/${collection}`, kind, { times: 1, skip })
@@ -157,6 +173,15 @@ async function playLate({ options, first, syncs }: LateStory): Promise<void> {
   } finally {
     await emulator.close()
   }
+}
+
+/** A row stays, as in the beginning. */
+function revert(
+  { collection, changes }: NonNullable<Story['syncs'][0]['reverted']>,
+  emulator: Emulator,
+): void {
+  emulator.revert(collection, changes)
+  if (emulator.all(collection).length === 0) emulator.insert(collection, { date: '2026-11-18' })
 }
 
 function happen({ collection, kind, row, day }: Change, emulator: Emulator): void {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
 import type { ReferenceChoice } from '../../src/config/config.ts'
-import { addDays, type Day, dayOf } from '../../src/ground/days.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import type { Stream } from '../../src/streams/collections.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
+import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
 import { asOlder, type Choices, createChoices } from './choices.ts'
 import { awaitsAudit, type Comparison, warehouseDifferences } from './comparison.ts'
 import {
@@ -287,11 +287,11 @@ function isBlocked({ errors }: SyncRun, { emulator, history }: Running): boolean
 
 /** Records that carry a time of the host, which has nothing to do with that of the service. */
 function clockFaults({ messages }: SyncRun, running: Running): string[] {
-  const { dateHeader } = running.emulator.options
   if (running.place === 'singer') return []
+  const { dateHeader } = running.emulator.options
   if (dateHeader !== undefined) {
-    // The time of a far date is that of the host, and cursors go on from it.
-    running.latest = Math.max(running.latest, Date.now())
+    // It is as late as the service says, or as this machine; and no later sync says that it is earlier.
+    running.latest = Math.max(running.latest, Date.parse(dateHeader), Date.now())
     return []
   }
   const now = running.emulator.now().getTime()

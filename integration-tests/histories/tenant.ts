@@ -37,12 +37,19 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
   /** The collections of which a first phase is in progress. */
   const loading = new Set<string>()
   const silent = new Set<string>()
+  /** Whether a collection has changed since the last page of its first phase, which may be asked for again. */
+  const changedSince = new Map<string, boolean>()
   emulator.onPage(({ collection, isDelta, isFirst, isLast, ids }) => {
     if (isFirst) read.set(collection, [])
     read.get(collection)?.push(...ids)
-    if (isDelta && isFirst) silent.delete(collection)
-    if (isDelta) loading[isLast ? 'delete' : 'add'](collection)
+    if (!isDelta) return
+    if (isFirst) silent.delete(collection)
+    else if (isIssued() && changedSince.get(collection)) silent.add(collection)
+    changedSince.delete(collection)
+    if (isLast) changedSince.set(collection, false)
+    loading[isLast ? 'delete' : 'add'](collection)
   })
+  const isIssued = () => emulator.options.deltaLinkCovers === 'issued'
   return { happen, silent }
 
   function happen(event: Event): void {
@@ -63,8 +70,8 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
 
   function change(wanted: Change): void {
     const { collection, dateField, nested } = streamAt(wanted.stream)
-    if (emulator.options.deltaLinkCovers === 'issued' && loading.has(collection))
-      silent.add(collection)
+    if (isIssued() && loading.has(collection)) silent.add(collection)
+    if (changedSince.has(collection)) changedSince.set(collection, true)
     if (nested === 'referenced_collections') reference(wanted.pick, wanted.kind === 'remove')
     else if (wanted.kind === 'restore') restore(collection, wanted.pick)
     else if (wanted.kind === 'insert') {
@@ -123,12 +130,16 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     return collection === 'assignments' ? { from: date, until: date } : { date }
   }
 
-  /** Nothing would ever tell of it where a collection has no list. */
+  /**
+   * Nothing would ever tell of it where a collection has no list. A list without any row does not say that all of them are
+   * gone, so one is added.
+   */
   function revert(stream: number, changes: number): void {
     const { collection, nested } = streamAt(stream)
     const { dialect } = emulator.options
     if (nested === 'referenced_collections' || !offers(dialect, 'list', collection)) return
     emulator.revert(collection, changes)
+    if (emulator.stored(collection).length === 0) emulator.insert(collection)
     silent.add(collection)
   }
 
