@@ -5,7 +5,7 @@ import type { ReferenceChoice } from '../../src/config/config.ts'
 import type { PrivacyMode } from '../../src/privacy/privacy-settings.ts'
 import type { Stream } from '../../src/streams/collections.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
-import { addDays, type Day, dayOf } from '../../src/sync/days.ts'
+import { addDays, type Day, dayOf } from '../../src/ground/days.ts'
 import { asOlder, type Choices, createChoices } from './choices.ts'
 import { awaitsAudit, type Comparison, warehouseDifferences } from './comparison.ts'
 import {
