@@ -74,10 +74,11 @@ describe('a first load of several pages, of which rows that were read are edited
     settings['audit_days'] = 0
     await sync()
     emulator.remove('people', 39)
+    emulator.insert('people', { id: 41 })
     emulator.advance(LATER)
     const { deleted } = await sync({
       onRequest(n) {
-        if (n > 2 && n < 6) emulator.update('people', n)
+        if (n > 2 && n < 8) emulator.update('people', n)
       },
     })
     expect(deleted).toEqual([39])
@@ -86,7 +87,7 @@ describe('a first load of several pages, of which rows that were read are edited
 })
 
 describe('an answer with an upsert and a Delete of one row', () => {
-  const DELETED = { id: 1, changeType: 'Delete' }
+  const deleted = { changeType: 'Delete', data: { id: 1, changeVersion: '00000A10000000000000' } }
 
   it.each([
     ['the Delete last', true, false],
@@ -94,25 +95,19 @@ describe('an answer with an upsert and a Delete of one row', () => {
     ['the Delete last, and the row gone', false, false],
     ['the Delete first, and the row gone', false, true],
   ])('is not taken at its word: %s', async (_, lives, isFirst) => {
-    const { emulator, sync } = await start('jobs', 3)
+    const { emulator, sync, platform } = await start('jobs', 3)
     await sync()
+    const { link } = platform.stateOf('jobs') as unknown as { link: string }
     emulator.update('jobs', 1, { name: { default: 'New' } })
-    const record = emulator.all('jobs').find(({ id }) => id === 1)
+    const data = emulator.all('jobs').find(({ id }) => id === 1)
     if (!lives) emulator.remove('jobs', 1)
-    const upsert = { ...record, changeType: 'InsertOrUpdate' }
-    emulator.respond(
-      '/delta/jobs',
-      ({ path, query }: { path: string; query: string }) => ({
-        status: 200,
-        body: JSON.stringify({
-          value: isFirst ? [DELETED, upsert] : [upsert, DELETED],
-          deltaLink: `${path}?${query}`,
-        }),
-      }),
-      { times: 1 },
-    )
-    await sync()
-    await sync()
+    const upsert = { changeType: 'InsertOrUpdate', data }
+    const body = { value: isFirst ? [deleted, upsert] : [upsert, deleted], deltaLink: link }
+    emulator.respond('/delta/jobs', () => ({ status: 200, body: JSON.stringify(body) }), {
+      times: 1,
+    })
+    const { requests } = await sync()
+    expect(requests.filter((text) => text === '/jobs/1?').length).toBeGreaterThan(0)
     expect(scenario.differences()).toEqual([])
   })
 })

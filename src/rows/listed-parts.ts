@@ -26,7 +26,7 @@ export interface PartSums {
 type Unreported = 'missing' | 'newer'
 
 /** The known rows with which listed rows are compared. */
-export interface KnownRows {
+interface KnownRows {
   /** See `LiveKeys.mayHave`. */
   mayHave(key: Key): boolean
   /** Whether the row was written since its part was last compared. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { seeded } from '../page/testing/generated-body.ts'
 import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
-import { createLiveKeys, type LiveKeys, type Place, type PlaceOf } from './live-keys.ts'
+import { createLiveKeys, type LiveKeys } from './live-keys.ts'
+import type { Place, PlaceOf } from './observed-batch.ts'
 import { charactersOf, createIdBudget } from './stored-keys.ts'
 
 interface Item {

@@ -1,7 +1,7 @@
 import type { Day } from '../ground/days.ts'
 import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { isRising, type Key, keyAt } from './id-set.ts'
-import type { Place, PlaceOf } from './live-keys.ts'
+import type { Place, PlaceOf } from './observed-batch.ts'
 
 /** How the rows of an answer are judged before they are written. */
 export interface RowTreatment {

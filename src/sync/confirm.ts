@@ -5,7 +5,7 @@ import { isDamaged } from '../pages/page-failures.ts'
 import { referencePairs } from '../pages/slices.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
 import type { Key } from '../rows/id-set.ts'
-import { MOST_UNCONFIRMED } from '../rows/live-keys.ts'
+import { MOST_UNCONFIRMED } from '../rows/observed-batch.ts'
 import { emitPages } from './emit.ts'
 import { changesAfter, LIST } from './position.ts'
 import {

@@ -6,9 +6,9 @@ import { hasScope, notEntitled } from '../http/token.ts'
 import { createPageReader } from '../pages/page-reader.ts'
 import { createPages } from '../pages/pages.ts'
 import { createWaiting, createWaitReport, stillWaiting } from '../pages/waiting.ts'
-import type { Failure, Log, SyncFacts, SyncObserver, SyncTraffic } from '../protocol/connector.ts'
+import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
-import { effortOf, many, rowsInWords, rowsOf, totalOf } from '../protocol/progress/sync-progress.ts'
+import { summary } from '../protocol/progress/sync-summary.ts'
 import { createJsonBatch } from '../records/record-batch.ts'
 import { createListedParts } from '../rows/listed-parts.ts'
 import { createIdBudget, type IdBudget } from '../rows/stored-keys.ts'
@@ -60,7 +60,8 @@ export async function runSync(
     )
     const failures = [...(settings.refused ?? []), ...failed]
     const seconds = (performance.now() - startedAt) / 1000
-    const line = summary(tasks, failures, client.traffic, seconds)
+    const streams = tasks.map(({ stream, output: { counts } }) => ({ name: stream.stream, counts }))
+    const line = summary(streams, failures, client.traffic, seconds)
     if (failures.length === 0) settings.log.info(line)
     else settings.log.warn(line)
     return failures
@@ -302,44 +303,6 @@ function inContext(error: ConnectorError): ConnectorError {
     `${error.message} Ask the operator of the service for the permission, or deselect the stream.`,
     { cause: error },
   )
-}
-
-/**
- * The line at the end of a sync: failures, written rows, and requests. Zeros are left out. A failure without a stream
- * applies to all streams.
- */
-export function summary(
-  tasks: readonly StreamTask[],
-  failures: readonly Failure[],
-  traffic: SyncTraffic,
-  seconds: number,
-): string {
-  const streams = tasks.map(({ stream, output: { counts } }) => ({ name: stream.stream, counts }))
-  const each = streams
-    .filter(({ counts }) => rowsOf(counts) > 0)
-    .map(({ name, counts }) => `${name} ${rowsInWords(counts)}`)
-  const total = rowsInWords(totalOf(streams))
-  const what = each.length === 0 ? total : `${total} (${each.join(', ')})`
-  const effort = [...effortOf(traffic), `${seconds.toFixed(1)} s`].join(', ')
-  return `${verdict(streams, failures)} ${what}; ${effort}.${untracked(tasks)}`
-}
-
-function untracked(tasks: readonly StreamTask[]): string {
-  const names = tasks
-    .filter(({ output }) => !output.counts.isTracked)
-    .map(({ stream }) => stream.stream)
-  return names.length === 0
-    ? ''
-    : ` Rows that vanish are not deleted, because the state cannot hold the ids: ${names.join(', ')}.`
-}
-
-function verdict(streams: readonly { name: string }[], failures: readonly Failure[]): string {
-  if (failures.length === 0) return `Sync finished: ${many(streams.length, 'stream')},`
-  const names = failures.flatMap(({ stream }) => stream ?? streams.map(({ name }) => name))
-  const all = new Set([...names, ...streams.map(({ name }) => name)])
-  if (all.size > 1 && names.length === all.size)
-    return `Sync failed for all ${all.size} streams. Written:`
-  return `Sync failed for ${names.length} of ${many(all.size, 'stream')}: ${names.join(', ')}. Written:`
 }
 
 /** Writes the whole inventory, and deletes rows of an earlier one that it no longer has. */
