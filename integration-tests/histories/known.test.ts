@@ -10,7 +10,7 @@ function history(given: Partial<History>): History {
   return {
     streams: ['clockings'],
     options: { people: 0, months: 0, pageSize: 1 },
-    settings: { start_date: '2024-01-01', history_refresh_days: 0, external_references: [] },
+    settings: usual,
     seeded: [],
     steps: [],
     ...given,
@@ -32,6 +32,14 @@ const insert = (day: number): Change => ({
   day,
   size: 'small',
 })
+const usual = { start_date: '2024-01-01', history_refresh_days: 0, external_references: [] }
+/** Five rows, one on each page. */
+const paged = (options: History['options']): Partial<History> => ({
+  options: { people: 0, months: 0, pageSize: 1, ...options },
+  settings: usual,
+  seeded: Array.from({ length: 5 }, () => insert(RECENT)),
+})
+const editOfRead = change({ kind: 'update', pick: 0, isRead: true } as Change)
 const move = (pick: number, day: number) => change({ kind: 'move', pick, day } as Change)
 const short = {
   faults: [{ kind: 'short', path: 'whole-list', stream: 0, skip: 0, times: 1 }],
@@ -121,6 +129,61 @@ describe('a history that once went wrong', () => {
         streams: ['calculated_totals'],
         seeded: [insert(OLD), insert(RECENT)],
         steps: [sync(), { do: 'advance', hours: 80 }, sync(short), sync(short)],
+      },
+    ],
+    [
+      'moves a row that was read to the end of a list by offset, where it hides another one',
+      {
+        ...paged({ listOrder: 'version', paging: 'offset' }),
+        steps: [sync({ during: [{ atRequest: 3, event: editOfRead }] })],
+      },
+    ],
+    [
+      'changes a row that was read before the delta link that tells of later changes only',
+      {
+        ...paged({ deltaLinkCovers: 'issued' }),
+        steps: [sync({ during: [{ atRequest: 3, event: editOfRead }] })],
+      },
+    ],
+    [
+      'reports a row that is back, and its Delete after that',
+      {
+        ...paged({ deltaLog: true, deltaOrder: 'reversed' }),
+        steps: [sync(), remove(0), change({ kind: 'restore', pick: 0 } as Change)],
+      },
+    ],
+    [
+      'is told what happened in silence by an audit that has been there before',
+      {
+        ...paged({}),
+        settings: { ...usual, audit_days: 1 },
+        steps: [
+          ...[sync(), { do: 'advance', hours: 25 } as const, sync()],
+          ...[change({ kind: 'update', pick: 0 } as Change), sync()],
+          ...[{ do: 'revert', stream: 0, changes: 1 } as const, sync()],
+        ],
+      },
+    ],
+    [
+      'refuses the lists of an audit, though the delta works',
+      {
+        ...paged({}),
+        streams: ['jobs'],
+        settings: { ...usual, audit_days: 1 },
+        steps: [
+          ...[sync(), { do: 'advance', hours: 25 } as const],
+          sync({ faults: [{ kind: 403, path: 'whole-list', stream: 0, skip: 0, times: 99 }] }),
+        ],
+      },
+    ],
+    [
+      'says for a sync that it is the year 2150, and deletes a row before the next one',
+      {
+        ...paged({}),
+        steps: [
+          ...[sync(), { do: 'date', to: '2150-01-01T00:00:00Z' } as const, sync()],
+          ...[remove(0), { do: 'date', to: undefined } as const, sync()],
+        ],
       },
     ],
   ]
