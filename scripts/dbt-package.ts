@@ -23,6 +23,9 @@ interface ModelColumn {
 const STAGING = 'dbt/models/staging'
 const SUMS = 'dbt/models/intermediate/int_protime__stream_sums.sql'
 const CHECKSUMS = 'dbt/integration_tests/tests/checksums.sql'
+const FITTING = 'dbt/integration_tests/tests/fitting_values.sql'
+/** Where a test of the package has its cases. */
+const CASES = /(?<=\{% raw %\}).*(?=\{% endraw %\})/s
 const PROJECT = 'dbt/dbt_project.yml'
 const README = 'dbt/README.md'
 const HEAD = 'Made by `npm run docs` from schemas/'
@@ -58,7 +61,8 @@ export function dbtFiles(): Map<string, string> {
     ...models,
     [`${STAGING}/staging.yml`, properties()],
     [SUMS, sums()],
-    rewritten(CHECKSUMS, /(?<=\{% raw %\}).*(?=\{% endraw %\})/s, vectors()),
+    rewritten(CHECKSUMS, CASES, jsonOf('src/sync/checksum-vectors.json')),
+    rewritten(FITTING, CASES, jsonOf('dbt/integration_tests/fitting-values.json')),
     rewritten(PROJECT, /(?<=^version: ).*$/m, packageVersion()),
     rewritten(README, /(?<=^ *revision: v).*$/m, packageVersion()),
   ])
@@ -115,9 +119,9 @@ function keyColumns(stream: Stream): string {
   return `[${key.join(', ')}]`
 }
 
-/** The test vectors of the connector's checksums, to test the macros of a warehouse. */
-function vectors(): string {
-  return readFileSync('src/sync/checksum-vectors.json', 'utf8').trim()
+/** The cases of a file, which a test of the package has in it: dbt reads no files. */
+function jsonOf(path: string): string {
+  return readFileSync(path, 'utf8').trim()
 }
 
 /** The properties of sources and staging models, with the descriptions of the schemas. */
