@@ -40,6 +40,9 @@ const RENAMED: Readonly<Record<string, string>> = {
   until: 'until_date',
 }
 
+/** The streams whose records are the periods of protime__person_history. */
+const PERIODS = /_histories$|^contracts$/
+
 /** The columns that every staging model has in addition to the fields of its stream. */
 const ADDED = {
   tenant: 'The tenant that the row comes from.',
@@ -165,7 +168,11 @@ function modelProperties(stream: Stream): object {
       {
         protime_documented: {
           name: `protime_documented_${stream.stream}`,
-          arguments: { values: Object.fromEntries(values), parents: Object.fromEntries(parents) },
+          arguments: {
+            values: Object.fromEntries(values),
+            parents: Object.fromEntries(parents),
+            ...(PERIODS.test(stream.stream) ? { periods: true } : {}),
+          },
           config: { severity: 'warn' },
         },
       },
