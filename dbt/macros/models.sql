@@ -4,6 +4,8 @@
   if there are several paths, separated by |, the first one with a value is used.
 -#}
 {% macro stage(stream, key, columns) %}
+{#- While dbt parses, it needs nothing but the source. -#}
+{%- if not execute %}{{ return(source('protime', stream)) }}{% endif -%}
 {%- for tenant in protime.tenants() %}
 {%- if not loop.first %}
 union all

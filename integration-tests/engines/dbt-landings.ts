@@ -1,5 +1,6 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { execute, expectSame, output } from './command.ts'
@@ -44,7 +45,7 @@ type Place = Pick<LandingParts, 'tools' | 'folder'>
 export const LANDINGS: Readonly<Record<string, (parts: LandingParts) => Landing>> = {
   'protime sync': ofReadme,
   PyAirbyte: ofPyAirbyte,
-  'target-postgres': targetPostgres,
+  'target-postgres': (parts) => targetPostgres(parts),
   'target-duckdb': targetDuckDb,
 }
 
@@ -114,6 +115,11 @@ function targetDuckDb({ tools, folder, config }: LandingParts): Landing {
   }
 }
 
+// The compiled script stands one folder deeper than its source.
+const ROWS = fileURLToPath(
+  new URL('../../../integration-tests/engines/dbt_rows.py', import.meta.url),
+)
+
 const RUN = `import duckdb, sys
 connection = duckdb.connect(sys.argv[1])
 for statement in sys.argv[2:]:
@@ -121,12 +127,16 @@ for statement in sys.argv[2:]:
 
 /** Runs statements on the tables of a DuckDB file, by the DuckDB of dbt, which is as new as that of any loader. */
 function changing(file: string, schema: string): LoadedLanding['change'] {
-  return (statements) =>
-    output({
-      program: dbtPython(),
-      args: ['-c', RUN, file, `use ${schema}`, statements],
-      folder: dirname(file),
-    })
+  return (statements) => statementsIn(file, `use ${schema}; ${statements}`)
+}
+
+/** Runs statements with ; between them in a DuckDB file, which is made if there is none. */
+export function statementsIn(file: string, statements: string): Promise<string> {
+  return output({
+    program: dbtPython(),
+    args: ['-c', RUN, file, statements],
+    folder: dirname(file),
+  })
 }
 
 /** dbt builds in a DuckDB file of its own, and reads that of the loader. */
@@ -153,13 +163,17 @@ export function beside(
   }
 }
 
-function targetPostgres({ tools, folder, config, postgres }: LandingParts): Landing {
+/** target-postgres, into a schema. */
+export function targetPostgres(
+  { tools, folder, config, postgres }: LandingParts,
+  schema = 'protime',
+): Landing {
   const { port, user, password } = postgres
   const place = { host: '127.0.0.1', port, user, password }
   const settings = {
     ...place,
     database: 'postgres',
-    default_target_schema: 'protime',
+    default_target_schema: schema,
     hard_delete: true,
     activate_version: true,
   }
@@ -168,7 +182,7 @@ function targetPostgres({ tools, folder, config, postgres }: LandingParts): Land
   return {
     load: () => throughSinger('target-postgres', settings, { tools, folder, config }),
     dbt: (words, variables = {}) => dbtOf({ tools, folder }, target, variables, words),
-    change: (statements) => postgres.query(`set search_path = protime; ${statements}`),
+    change: (statements) => postgres.query(`set search_path = ${schema}; ${statements}`),
     models: ['postgres', address, 'analytics'],
   }
 }
@@ -253,6 +267,16 @@ export async function rowsOf(
 ): Promise<string[]> {
   const lines = await python('dbt_rows.py', [...models, sql, ...attached])
   return lines.trim().split('\n')
+}
+
+/** The answer to a query alone. */
+export async function answersTo(
+  landing: Pick<LoadedLanding, 'models' | 'attached'>,
+  sql: string,
+): Promise<Row[]> {
+  const args = [ROWS, '--answers', ...landing.models, sql, ...(landing.attached ?? [])]
+  const lines = await output({ program: dbtPython(), args, folder: '/' })
+  return lines.trim() === '' ? [] : answers(lines.trim().split('\n'))
 }
 
 /** The answers to the query among them. */
