@@ -55,16 +55,23 @@
 
 {% macro duckdb__parsed(text, type) %}
   {%- set cast = 'try_cast(' ~ ('substr(' ~ text ~ ', 1, 10)' if type == 'date' else text) ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
+  {%- if type == 'timestamp' -%}{%- set cast = protime.of_zone(text, cast, 'try_cast') -%}{%- endif -%}
   {%- if type == 'number' -%}
     {#- 15 digits always fit into a double. More fit if it is printed with the same ones. -#}
     {%- set digits = "trim(regexp_replace(" ~ text ~ ", '[eE].*|[-.]', '', 'g'), '0')" -%}
-    {%- set cast = "case when length(" ~ digits ~ ") <= 15 or " ~ protime.without_zeros(text) ~ " = "
-      ~ protime.without_zeros('cast(' ~ cast ~ ' as varchar)') ~ " then " ~ cast ~ " end" -%}
+    {%- set cast = "case when isfinite(" ~ cast ~ ") and (" ~ cast ~ " = 0) = (" ~ digits ~ " = '') and (length(" ~ digits ~ ") <= 15 or " ~ protime.without_zeros(text) ~ " = "
+      ~ protime.without_zeros('cast(' ~ cast ~ ' as varchar)') ~ ") then " ~ cast ~ " end" -%}
   {%- endif -%}
   {{ return("case when " ~ protime.matches(text, protime.form_of(type)) ~ " then " ~ cast ~ " end") }}
 {% endmacro %}
 
 {% macro without_zeros(number) %}{{ return("regexp_replace(" ~ number ~ ", '([.][0-9]*[1-9])0+$|[.]0+$', '\\1')") }}{% endmacro %}
+
+{#- A time without a time zone is in UTC. -#}
+{% macro of_zone(text, plain, cast) %}
+  {{ return("case when " ~ protime.matches(text, '(Z|[+-][0-9]{2}:[0-9]{2})$') ~ ' then ' ~ cast ~ '(' ~ text ~ " as timestamp with time zone) at time zone 'UTC' else "
+    ~ plain ~ " end") }}
+{% endmacro %}
 
 {#- Before version 16, PostgreSQL has no cast that returns null for an invalid text. -#}
 {% macro postgres__parsed(text, type) %}
@@ -72,7 +79,9 @@
   {%- if type == 'integer' -%}
     {%- set fits = 'cast(' ~ text ~ ' as numeric) between -9223372036854775808 and 9223372036854775807' -%}
   {%- elif type == 'number' -%}
-    {%- set fits = 'cast(' ~ text ~ ' as numeric) = cast(cast(' ~ cast ~ ' as text) as numeric)' -%}
+    {%- set size = 'abs(cast(' ~ text ~ ' as numeric))' -%}
+    {%- set fits = 'case when ' ~ size ~ ' = 0 or ' ~ size ~ ' between 5e-324 and 1.7976931348623157e308 then cast(' ~ text
+      ~ ' as numeric) = cast(cast(' ~ cast ~ ' as text) as numeric) end' -%}
   {%- elif type in ['date', 'timestamp'] -%}
     {#- The date exists in its month. -#}
     {%- set fits = "extract(day from cast(substr(" ~ text ~ ", 1, 7) || '-01' as date) + interval '1 month - 1 day') >= cast(substr("
@@ -80,6 +89,7 @@
   {%- else -%}
     {%- set fits = 'true' -%}
   {%- endif -%}
+  {%- if type == 'timestamp' -%}{%- set cast = protime.of_zone(text, cast, 'cast') -%}{%- endif -%}
   {{ return("case when " ~ protime.matches(text, protime.form_of(type)) ~ " then case when " ~ fits ~ " then " ~ cast ~ " end end") }}
 {% endmacro %}
 
@@ -88,10 +98,10 @@
   {%- set day = year ~ '-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])' -%}
   {{ return({
     'integer': '^(0|-?[1-9][0-9]{0,18})$',
-    'number': '^-?(0|[1-9][0-9]{0,199})([.][0-9]{1,200})?([eE][+-]?[0-9]{1,2})?$',
+    'number': '^-?(0|[1-9][0-9]{0,199})([.][0-9]{1,200})?([eE][+-]?[0-9]{1,3})?$',
     'boolean': '^(true|false)$',
-    'date': '^' ~ day ~ '([T ]00:00:00([.]0+)?(Z|[+-][0-9]{2}:[0-9]{2})?)?$',
-    'timestamp': '^' ~ day ~ 'T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9})?Z$',
+    'date': '^' ~ day ~ '([T ]00:00(:00([.]0+)?)?Z?)?$',
+    'timestamp': '^' ~ day ~ '[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,6})?(Z|[+-][01][0-9]:[0-5][0-9])?)?$',
   }[type]) }}
 {% endmacro %}
 

@@ -82,7 +82,7 @@ function ofReadme({ tools, folder }: LandingParts): Landing {
       return (await execute(dbtCommand(folder, given))).stdout
     },
     change: changing(file, 'main'),
-    models: ['duckdb', join(folder, 'analytics.duckdb'), 'main'],
+    models: ['duckdb', join(folder, 'analytics', 'analytics.duckdb'), 'main'],
     attached: [`raw=${file}`],
   }
 }
