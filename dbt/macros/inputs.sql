@@ -82,7 +82,7 @@
   {%- for inputs in protime.inputs().values() -%}
     {%- for _, needs in inputs -%}{%- do streams.extend(needs) -%}{%- endfor -%}
   {%- endfor -%}
-  {{ return(streams | reject('equalto', 'variables') | unique | sort) }}
+  {{ return(streams | reject('eq', 'variables') | unique | sort) }}
 {% endmacro %}
 
 {#- By tenant, whether each measure of a model is known: a boolean with the name of the first of its columns. -#}

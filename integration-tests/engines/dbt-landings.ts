@@ -100,8 +100,7 @@ function ofPyAirbyte({ tools, folder, config }: LandingParts): Landing {
         folder,
         environment: { PATH: path, HOME: folder, AIRBYTE_OFFLINE_MODE: '1', DO_NOT_TRACK: '1' },
       }),
-    // It stores a row twice that is new and comes twice in one sync, as in one that audits.
-    ...beside({ tools, folder }, file, 'tenant', { protime_deduplicate: true }),
+    ...beside({ tools, folder }, file, 'tenant'),
   }
 }
 
@@ -140,23 +139,13 @@ export function statementsIn(file: string, statements: string): Promise<string> 
 }
 
 /** dbt builds in a DuckDB file of its own, and reads that of the loader. */
-export function beside(
-  parts: Place,
-  file: string,
-  protime_schema: string,
-  more: object = {},
-): LoadedLanding {
+export function beside(parts: Place, file: string, protime_schema: string): LoadedLanding {
   const path = join(parts.folder, 'analytics.duckdb')
   const attach = [{ path: file, alias: 'raw', read_only: true }]
   const target = { type: 'duckdb', path, threads: 2, attach }
   return {
     dbt: (words, variables) =>
-      dbtOf(
-        parts,
-        target,
-        { protime_database: 'raw', protime_schema, ...more, ...variables },
-        words,
-      ),
+      dbtOf(parts, target, { protime_database: 'raw', protime_schema, ...variables }, words),
     change: changing(file, protime_schema),
     models: ['duckdb', path, 'main'],
     attached: [`raw=${file}`],
