@@ -18,6 +18,8 @@ const MODES = ['complete', 'without_secrets', 'pseudonymised', 'minimal'] as con
 const TABLES = [...streams.keys(), 'inventory']
 /** The streams that a mart needs; the others are left out together. */
 const NEEDED = TABLES.filter((table) => neededStreams().includes(table))
+/** So many are compared with the whole tenant in one build: models of more take ever longer. */
+const AT_ONCE = 8
 /** The stream that the client may not read: its table is empty. */
 const REFUSED = 'absence_groups'
 
@@ -165,43 +167,55 @@ function leftOut(): string[] {
 
 /** Builds the marts of all tenants: each value is that of the whole tenant or null, and the log says what is unknown, and why. */
 export async function expectUnknownIsNotZero({ schemas, landing }: Place): Promise<void> {
-  const protime_tenants = schemas.map((name) => ({ name, schema: name }))
-  const said = await landing.dbt(['build', '--exclude', 'protime_documented*'], { protime_tenants })
+  const [whole = '', ...parts] = schemas
+  const said: string[] = []
+  const known = new Map<string, number>()
+  for (let from = 0; from < parts.length; from += AT_ONCE) {
+    const tenants = [whole, ...parts.slice(from, from + AT_ONCE)]
+    said.push(await built(landing, tenants))
+    for (const [column, count] of await compared(landing)) known.set(column, count)
+    const told = await toldUnknown(landing)
+    const isWrong = (column: string) => (known.get(column) ?? 0) > 0 && !column.endsWith(PARTLY)
+    expectSame(told.filter(isWrong), [])
+  }
+  expectTold(said.join('\n'))
+  for (const [stream, columns] of Object.entries(UNKNOWN))
+    for (const column of columns) {
+      const counts = [whole, `without_${stream}`].map((name) => known.get(`${name} ${column}`) ?? 0)
+      expectSame([column, counts.map((count) => count > 0)], [column, [true, false]])
+    }
+}
+
+/** Builds the models of tenants; everything passes but the two tests that tell what is unknown. */
+async function built(landing: Place['landing'], tenants: readonly string[]): Promise<string> {
+  const protime_tenants = tenants.map((name) => ({ name, schema: name }))
+  const said = await landing.dbt(['build', '--exclude', 'resource_type:test,path:models/staging'], {
+    protime_tenants,
+  })
   const failed = [...said.matchAll(/ (?:FAIL|ERROR|WARN) \d+ (\w+)/g)].map(([, test]) => test)
-  expectSame(failed.toSorted(), ['protime_models_lack_nothing', 'protime_warehouse_equals_service'])
-  expectTold(said)
-  const told = await toldUnknown(landing)
+  const expected = ['protime_models_lack_nothing', 'protime_warehouse_equals_service']
+  const isDone = /Done\. PASS=\d\d/.test(said)
+  expectSame([isDone, failed.filter((test = '') => !expected.includes(test))], [true, []])
+  return said
+}
+
+/** The values that each tenant has in a column, by `tenant model.column`. All are those of the whole tenant, and no row is invented. */
+async function compared(landing: Place['landing']): Promise<Map<string, number>> {
   const known = new Map<string, number>()
   for (const [model, { key, of = model }] of Object.entries(COMPARED)) {
     const from = of === model ? `select * from ${model}` : of
-    const [columns] = await answersTo(landing, `select * from (${from}) rows limit 1`)
-    const compared = Object.keys(columns ?? {}).filter((name) => !['tenant', ...key].includes(name))
-    for (const row of await answersTo(landing, comparison(from, key, compared))) {
+    const [first] = await answersTo(landing, `select * from (${from}) rows limit 1`)
+    const columns = Object.keys(first ?? {}).filter((name) => !['tenant', ...key].includes(name))
+    for (const row of await answersTo(landing, comparison(from, key, columns))) {
       const tenant = String(row['tenant'])
-      const wrong = compared.filter((name) => row[`wrong_${name}`] !== 0)
-      const isExcused = (name: string) => !tenant.startsWith('without_') && TREATED.includes(name)
-      expectSame(
-        [tenant, model, row['invented'], wrong.filter((name) => !isExcused(name))],
-        [tenant, model, 0, []],
-      )
-      for (const name of compared)
+      const isTreated = (name: string) => !tenant.startsWith('without_') && TREATED.includes(name)
+      const wrong = columns.filter((name) => row[`wrong_${name}`] !== 0 && !isTreated(name))
+      expectSame([tenant, model, row['invented'], wrong], [tenant, model, 0, []])
+      for (const name of columns)
         known.set(`${tenant} ${model}.${name}`, Number(row[`has_${name}`]))
     }
   }
-  expectSame(
-    told.filter((column) => (known.get(column) ?? 0) > 0 && !column.endsWith(PARTLY)),
-    [],
-  )
-  for (const [stream, columns] of Object.entries(UNKNOWN))
-    for (const column of columns)
-      expectSame(
-        [
-          column,
-          (known.get(`complete ${column}`) ?? 0) > 0,
-          known.get(`without_${stream} ${column}`) ?? 0,
-        ],
-        [column, true, 0],
-      )
+  return known
 }
 
 /** The log names what each model lacks, and the tenants and streams that nobody audits. */

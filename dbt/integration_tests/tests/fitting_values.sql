@@ -86,7 +86,7 @@
   { "type": "timestamp", "text": "2026-01-05T08:00+02:00", "value": null },
   { "type": "timestamp", "text": "2026-01-05T25:00:00Z", "value": null },
   { "type": "timestamp", "text": "2026-02-30T10:00:00Z", "value": null },
-  { "type": "timestamp", "text": "2026-01-05T13:45:00Zgarbage", "value": null },
+  { "type": "timestamp", "text": "2026-01-05T13:45:00Z garbage", "value": null },
   { "type": "timestamp", "text": "epoch", "value": null },
   { "type": "timestamp", "text": "infinity", "value": null },
   { "type": "text", "text": "0042", "value": "0042" },
