@@ -6,7 +6,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { PassThrough, type Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -252,6 +252,27 @@ describe('protime dbt init', () => {
     expect(realpathSync(path('models/dbt_packages/protime'))).toBe(own)
     for (const name of ['dbt_project.yml', 'models/marts/protime__person_days.sql'])
       expect(readFileSync(join(own, name))).toEqual(readFileSync(join('dbt', name)))
+  })
+
+  it('puts the models into a folder that only its owner can enter', async () => {
+    await init()
+    const { protime: profile } = parse(readFileSync(path('models/profiles.yml'), 'utf8'))
+    const place = dirname(join(path('models'), profile.outputs.warehouse.path))
+    expect(statSync(place).mode & 0o777).toBe(0o700)
+  })
+
+  it('leaves the counters of overtime to the tenant, in a comment, and says whose day is today', async () => {
+    await init()
+    const project = readFileSync(path('models/dbt_project.yml'), 'utf8')
+    expect(parse(project).vars).toEqual({
+      protime_database: 'raw',
+      protime_schema: 'main',
+      protime_time_zone: 'Europe/Brussels',
+    })
+    const chosen = parse(
+      project.replace('# protime_overtime_counters', 'protime_overtime_counters'),
+    )
+    expect(chosen.vars.protime_overtime_counters).toEqual(['Overtime'])
   })
 
   it('changes no file of an existing project', async () => {

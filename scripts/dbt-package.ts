@@ -23,6 +23,9 @@ interface ModelColumn {
 const STAGING = 'dbt/models/staging'
 const SUMS = 'dbt/models/intermediate/int_protime__stream_sums.sql'
 const CHECKSUMS = 'dbt/integration_tests/tests/checksums.sql'
+const FITTING = 'dbt/integration_tests/tests/fitting_values.sql'
+/** Where a test of the package has its cases. */
+const CASES = /(?<=\{% raw %\}).*(?=\{% endraw %\})/s
 const PROJECT = 'dbt/dbt_project.yml'
 const README = 'dbt/README.md'
 const HEAD = 'Made by `npm run docs` from schemas/'
@@ -36,6 +39,9 @@ const RENAMED: Readonly<Record<string, string>> = {
   from: 'from_date',
   until: 'until_date',
 }
+
+/** The streams whose records are the periods of protime__person_history. */
+const PERIODS = /_histories$|^contracts$/
 
 /** The columns that every staging model has in addition to the fields of its stream. */
 const ADDED = {
@@ -58,7 +64,8 @@ export function dbtFiles(): Map<string, string> {
     ...models,
     [`${STAGING}/staging.yml`, properties()],
     [SUMS, sums()],
-    rewritten(CHECKSUMS, /(?<=\{% raw %\}).*(?=\{% endraw %\})/s, vectors()),
+    rewritten(CHECKSUMS, CASES, jsonOf('src/rows/checksum-vectors.json')),
+    rewritten(FITTING, CASES, jsonOf('dbt/integration_tests/fitting-values.json')),
     rewritten(PROJECT, /(?<=^version: ).*$/m, packageVersion()),
     rewritten(README, /(?<=^ *revision: v).*$/m, packageVersion()),
   ])
@@ -115,9 +122,9 @@ function keyColumns(stream: Stream): string {
   return `[${key.join(', ')}]`
 }
 
-/** The test vectors of the connector's checksums, to test the macros of a warehouse. */
-function vectors(): string {
-  return readFileSync('src/rows/checksum-vectors.json', 'utf8').trim()
+/** The cases of a file, which a test of the package has in it: dbt reads no files. */
+function jsonOf(path: string): string {
+  return readFileSync(path, 'utf8').trim()
 }
 
 /** The properties of sources and staging models, with the descriptions of the schemas. */
@@ -161,7 +168,11 @@ function modelProperties(stream: Stream): object {
       {
         protime_documented: {
           name: `protime_documented_${stream.stream}`,
-          arguments: { values: Object.fromEntries(values), parents: Object.fromEntries(parents) },
+          arguments: {
+            values: Object.fromEntries(values),
+            parents: Object.fromEntries(parents),
+            ...(PERIODS.test(stream.stream) ? { periods: true } : {}),
+          },
           config: { severity: 'warn' },
         },
       },

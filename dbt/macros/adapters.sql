@@ -41,32 +41,75 @@
 {% macro duckdb__member(json, name) %}{{ return("json_extract_string(" ~ json ~ ", '$.\"" ~ name ~ "\"')") }}{% endmacro %}
 {% macro postgres__member(json, name) %}{{ return("(" ~ json ~ " ->> '" ~ name ~ "')") }}{% endmacro %}
 
-{#- Parses a text as an integer, a number, a boolean, a date or a time in UTC; null if it is not valid. The time of a date is ignored. -#}
+{#- Whether a text matches a regular expression. -#}
+{% macro matches(text, form) %}{{ return(adapter.dispatch('matches', 'protime')(text, form)) }}{% endmacro %}
+{% macro duckdb__matches(text, form) %}{{ return("regexp_matches(" ~ text ~ ", '" ~ form ~ "')") }}{% endmacro %}
+{% macro postgres__matches(text, form) %}{{ return(text ~ " ~ '" ~ form ~ "'") }}{% endmacro %}
+
+{#-
+  The value of a text as an integer, a number, a boolean, a date or a time in UTC; null if it does not fit. Nothing is rounded or
+  guessed: the cases are in integration_tests/fitting-values.json. The form is checked first, because casts differ between
+  warehouses and accept more: those of DuckDB take `1_000` and round `3.5`, those of PostgreSQL take `epoch` and fail otherwise.
+-#}
 {% macro parsed(text, type) %}{{ return(adapter.dispatch('parsed', 'protime')(text, type)) }}{% endmacro %}
 
-{#- The form is checked first, because casts differ between warehouses: those of DuckDB accept `1_000` and round `480.5`. -#}
 {% macro duckdb__parsed(text, type) %}
-  {%- if type in ['integer', 'number'] -%}
-    {{ return("case when regexp_matches(" ~ text ~ ", '" ~ protime.form_of(type) ~ "') then try_cast(" ~ text ~ " as " ~ protime.type_of(type) ~ ") end") }}
+  {%- set cast = 'try_cast(' ~ ('substr(' ~ text ~ ', 1, 10)' if type == 'date' else text) ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
+  {%- if type == 'timestamp' -%}{%- set cast = protime.of_zone(text, cast, 'try_cast') -%}{%- endif -%}
+  {%- if type == 'number' -%}
+    {#- 15 digits always fit into a double. More fit if it is printed with the same ones. -#}
+    {%- set digits = "trim(regexp_replace(" ~ text ~ ", '[eE].*|[-.]', '', 'g'), '0')" -%}
+    {%- set cast = "case when isfinite(" ~ cast ~ ") and (" ~ cast ~ " = 0) = (" ~ digits ~ " = '') and (length(" ~ digits ~ ") <= 15 or " ~ protime.without_zeros(text) ~ " = "
+      ~ protime.without_zeros('cast(' ~ cast ~ ' as varchar)') ~ ") then " ~ cast ~ " end" -%}
   {%- endif -%}
-  {%- set of = 'substr(' ~ text ~ ', 1, 10)' if type == 'date' else text -%}
-  {{ return('try_cast(' ~ of ~ ' as ' ~ protime.type_of(type) ~ ')') }}
+  {{ return("case when " ~ protime.matches(text, protime.form_of(type)) ~ " then " ~ cast ~ " end") }}
 {% endmacro %}
 
-{#- Before version 16, PostgreSQL has no cast that returns null for an invalid text. So a date is checked to exist in its month. -#}
+{% macro without_zeros(number) %}{{ return("regexp_replace(" ~ number ~ ", '([.][0-9]*[1-9])0+$|[.]0+$', '\\1')") }}{% endmacro %}
+
+{#- A time without a time zone is in UTC. -#}
+{% macro of_zone(text, plain, cast) %}
+  {{ return("case when " ~ protime.matches(text, '(Z|[+-][0-9]{2}:[0-9]{2})$') ~ ' then ' ~ cast ~ '(' ~ text ~ " as timestamp with time zone) at time zone 'UTC' else "
+    ~ plain ~ " end") }}
+{% endmacro %}
+
+{#- Before version 16, PostgreSQL has no cast that returns null for an invalid text. -#}
 {% macro postgres__parsed(text, type) %}
-  {%- if type == 'date' -%}
-    {%- set first = "cast(substr(" ~ text ~ ", 1, 7) || '-01' as date)" -%}
-    {{ return("case when " ~ text ~ " ~ '^[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])'"
-      ~ " then case when extract(day from " ~ first ~ " + interval '1 month - 1 day') >= cast(substr(" ~ text ~ ", 9, 2) as integer)"
-      ~ " then cast(substr(" ~ text ~ ", 1, 10) as date) end end") }}
+  {%- set cast = 'cast(' ~ ('substr(' ~ text ~ ', 1, 10)' if type == 'date' else text) ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
+  {%- if type == 'integer' -%}
+    {%- set fits = 'cast(' ~ text ~ ' as numeric) between -9223372036854775808 and 9223372036854775807' -%}
+  {%- elif type == 'number' -%}
+    {%- set size = 'abs(cast(' ~ text ~ ' as numeric))' -%}
+    {%- set fits = 'case when ' ~ size ~ ' = 0 or ' ~ size ~ ' between 5e-324 and 1.7976931348623157e308 then cast(' ~ text
+      ~ ' as numeric) = cast(cast(' ~ cast ~ ' as text) as numeric) end' -%}
+  {%- elif type in ['date', 'timestamp'] -%}
+    {#- The date exists in its month. -#}
+    {%- set fits = "extract(day from cast(substr(" ~ text ~ ", 1, 7) || '-01' as date) + interval '1 month - 1 day') >= cast(substr("
+      ~ text ~ ", 9, 2) as integer)" -%}
+  {%- else -%}
+    {%- set fits = 'true' -%}
   {%- endif -%}
-  {{ return("case when " ~ text ~ " ~ '" ~ protime.form_of(type) ~ "' then cast(" ~ text ~ " as " ~ protime.type_of(type) ~ ") end") }}
+  {%- if type == 'timestamp' -%}{%- set cast = protime.of_zone(text, cast, 'cast') -%}{%- endif -%}
+  {{ return("case when " ~ protime.matches(text, protime.form_of(type)) ~ " then case when " ~ fits ~ " then " ~ cast ~ " end end") }}
 {% endmacro %}
 
 {% macro form_of(type) %}
-  {{ return({'integer': '^-?[0-9]{1,18}$', 'number': '^-?[0-9]{1,200}([.][0-9]+)?([eE][+-]?[0-9]{1,2})?$', 'boolean': '^(true|false)$',
-    'timestamp': '^[12][0-9]{3}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]([.][0-9]+)?Z$'}[type]) }}
+  {%- set year = '([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])' -%}
+  {%- set day = year ~ '-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])' -%}
+  {{ return({
+    'integer': '^(0|-?[1-9][0-9]{0,18})$',
+    'number': '^-?(0|[1-9][0-9]{0,199})([.][0-9]{1,200})?([eE][+-]?[0-9]{1,3})?$',
+    'boolean': '^(true|false)$',
+    'date': '^' ~ day ~ '([T ]00:00(:00([.]0+)?)?Z?)?$',
+    'timestamp': '^' ~ day ~ '[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,6})?(Z|[+-][01][0-9]:[0-5][0-9])?)?$',
+  }[type]) }}
+{% endmacro %}
+
+{#- The double that is nearest to a text, as the inventory sums it; null if it is not a number. -#}
+{% macro nearest_number(text) %}
+  {#- The limits keep the cast from failing: there are no greater exponents. -#}
+  {{ return("case when " ~ protime.matches(text, '^-?[0-9]{1,200}([.][0-9]{1,200})?([eE][+-]?[0-9]{1,2})?$') ~ " then cast(" ~ text
+    ~ " as " ~ protime.type_number() ~ ") end") }}
 {% endmacro %}
 
 {#- A date as YYYY-MM-DD, whatever the settings of the session. -#}

@@ -71,7 +71,7 @@ group by tenant, stream, part
 {% macro summed_text(raw, type, dtype) %}
   {%- set is_text = protime.is_text(dtype) -%}
   {%- if type == 'number' -%}
-    {%- set number = protime.parsed(raw, type) if is_text else 'cast(' ~ raw ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
+    {%- set number = protime.nearest_number(raw) if is_text else 'cast(' ~ raw ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
     {#- Rounded explicitly, because databases differ in how they round halves. -#}
     {{- return("case when abs(" ~ number ~ ") <= 9007199254 then cast(cast(floor(" ~ number ~ " * 1000000 + 0.5) as "
       ~ dbt.type_bigint() ~ ") as " ~ dbt.type_string() ~ ") end") -}}

@@ -4,38 +4,53 @@
   if there are several paths, separated by |, the first one with a value is used.
 -#}
 {% macro stage(stream, key, columns) %}
-{%- set tenants = var('protime_tenants', none) or [] -%}
-{%- if tenants | length == 0 -%}
-  {%- set tenants = [{'name': var('protime_tenant', 'tenant')}] -%}
-  {%- set declared = source('protime', stream) -%}
-{%- endif -%}
-{%- for tenant in tenants %}
+{#- While dbt parses, it needs nothing but the source. -#}
+{%- if not execute %}{{ return(source('protime', stream)) }}{% endif -%}
+{%- for tenant in protime.tenants() %}
 {%- if not loop.first %}
 union all
 {% endif -%}
-{{ protime.stage_tenant(tenant, protime.table_of(tenant, stream, declared), key, columns) }}
+{{ protime.stage_tenant(tenant, protime.table_of(tenant, stream), key, columns) }}
 {%- endfor -%}
 {% endmacro %}
 
+{% macro tenants() %}{{ return(var('protime_tenants', none) or [{'name': var('protime_tenant', 'tenant')}]) }}{% endmacro %}
+
 {#- The table of a stream, or none if it was not loaded. -#}
-{% macro table_of(tenant, stream, declared=none) %}
+{% macro table_of(tenant, stream) %}
+  {%- set wanted = api.Relation.create(database=tenant.database or var('protime_database', target.database),
+    schema=tenant.schema or var('protime_schema', 'protime'), identifier=stream) if var('protime_tenants', none) else source('protime', stream) -%}
   {%- if not execute -%}{{ return(none) }}{%- endif -%}
-  {%- set wanted = declared or api.Relation.create(
-      database=tenant.database or var('protime_database', target.database),
-      schema=tenant.schema or var('protime_schema', 'protime'), identifier=stream) -%}
   {{ return(adapter.get_relation(wanted.database, wanted.schema, wanted.identifier)) }}
 {% endmacro %}
+
+{#- The fields of the inputs of the marts that a table lacks. -#}
+{% macro missing_fields(relation, stream) %}
+  {%- set present = adapter.get_columns_in_relation(relation) if relation is not none else [] -%}
+  {%- set missing = [] -%}
+  {%- for inputs in protime.inputs().values() -%}
+    {%- for _, needs in inputs -%}
+      {%- for field in needs[stream] or [] if protime.column_named([field], present) is none and field not in missing -%}
+        {%- do missing.append(field) -%}
+      {%- endfor -%}
+    {%- endfor -%}
+  {%- endfor -%}
+  {{ return(missing) }}
+{% endmacro %}
+
+{% macro text_of(text) %}{{ return("cast('" ~ text | replace("'", "''") ~ "' as " ~ dbt.type_string() ~ ')') }}{% endmacro %}
 
 {% macro stage_tenant(tenant, relation, key, columns) %}
 {%- set present = adapter.get_columns_in_relation(relation) if relation is not none else [] -%}
 {%- set deleted = protime.column_named(['_ab_cdc_deleted_at', '_sdc_deleted_at', '_deleted_at'], present) -%}
 {%- set loaded = protime.column_named(['_airbyte_extracted_at', '_sdc_extracted_at'], present) -%}
+{%- set sent = protime.column_named(['_ab_cdc_cursor'], present) -%}
 {%- set unfit = [] -%}
 {%- set texts = [] -%}
 {%- for path in key %}{% do texts.append(protime.staged([path], 'text', present)) %}{% endfor -%}
 {%- do texts.append("coalesce(" ~ protime.staged(['changeVersion'], 'text', present) ~ ", '')") if 'change_version' in columns | map('first') -%}
 {%- set fields %}
-    cast('{{ tenant.name | replace("'", "''") }}' as {{ dbt.type_string() }}) as tenant,
+    {{ protime.text_of(tenant.name) }} as tenant,
     {%- for name, type, paths in columns %}
     {%- set found = protime.values_at(paths.split('|'), type, present) %}
     {{ protime.first_of(found | map(attribute='sql') | list, type) }} as {{ name }},
@@ -53,12 +68,13 @@ union all
 {%- endset -%}
 {%- if relation is none -%}
 select {{ fields }} where 1 = 0
-{%- elif var('protime_deduplicate', false) -%}
+{%- elif sent or loaded -%}
+{#- A loader may keep several records of a row. The one that was sent last counts, and the row is deleted if that is a delete. -#}
 select {{ protime.names_of(columns) }} from (
   select {{ fields }},
     row_number() over (
       partition by {% for path in key %}{{ protime.staged([path], 'text', present) }}{{ ', ' if not loop.last }}{% endfor %}
-      order by {{ protime.staged(['changeVersion'], 'text', present) }} desc{{ ', ' ~ adapter.quote(loaded.name) ~ ' desc' if loaded }}
+      order by {% for column in [sent, loaded] if column %}{{ adapter.quote(column.name) }} desc nulls last{{ ', ' if not loop.last }}{% endfor %}
     ) as _newest,
     {{ adapter.quote(deleted.name) if deleted else 'null' }} as _gone_at
   from {{ relation }}
@@ -95,15 +111,15 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
 
 {#-
   The value at these paths: `raw` as it was loaded, `sql` in its type, whether that is parsed from a text and may fail, and
-  `text` as the inventory sums it. `protime sync` renames columns that differ only in case to `name_1`, and stores values that
-  do not fit a typed column in `name_json`.
+  `text` as the inventory sums it. If the paths are two spellings of a field that differ only in case, `protime sync` has the
+  second one in `name_1`. It stores values that do not fit a typed column in `name_json`.
 -#}
 {% macro values_at(paths, type, present) %}
   {%- set found = [] -%}
   {%- set taken = [] -%}
   {%- for path in paths -%}
     {%- set steps = path.split('.') -%}
-    {%- for name in [steps[0], steps[0] ~ '_1', steps[0] ~ '_json'] -%}
+    {%- for name in [steps[0], steps[0] ~ '_json'] + ([steps[0] ~ '_1'] if paths | length > 1 else []) -%}
       {%- set column = protime.column_named([name], present) -%}
       {%- if column is not none and [column.name] + steps[1:] not in taken -%}
         {%- do taken.append([column.name] + steps[1:]) -%}
@@ -111,6 +127,10 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
         {%- if type == 'timestamp' -%}{%- set raw = protime.utc(raw, column.dtype) -%}{%- endif -%}
         {%- set is_parsed = type not in ['text', 'json'] and protime.is_text(column.dtype) -%}
         {%- set sql = protime.parsed(raw, type) if is_parsed else 'cast(' ~ raw ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
+        {%- if type == 'integer' and not is_parsed and 'int' not in column.dtype | lower -%}
+          {#- A cast would round fractions. -#}
+          {%- set is_parsed, sql = true, 'case when ' ~ raw ~ ' = floor(' ~ raw ~ ') then ' ~ sql ~ ' end' -%}
+        {%- endif -%}
         {%- do found.append({'raw': raw, 'sql': sql, 'is_parsed': is_parsed, 'text': protime.summed_text(raw, type, column.dtype)}) -%}
       {%- endif -%}
     {%- endfor -%}
@@ -132,8 +152,11 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
     if language else alias ~ '.' ~ column ~ '_default') -}}
 {% endmacro %}
 
+{#- Today where the people work: in protime_time_zone, otherwise in the time zone of the session. -#}
 {% macro today() %}
-  {{- return("cast('" ~ var('protime_now') ~ "' as date)" if var('protime_now', none) else 'current_date') -}}
+  {%- if var('protime_now', none) -%}{{ return("cast('" ~ var('protime_now') ~ "' as date)") }}{%- endif -%}
+  {%- set zone = var('protime_time_zone', none) -%}
+  {{- return('cast(current_timestamp at time zone ' ~ protime.text_of(zone) ~ ' as date)' if zone else 'current_date') -}}
 {% endmacro %}
 
 {#- The current time in UTC, or the beginning of the day protime_now if it is set. -#}
@@ -141,5 +164,6 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
   {{- return("cast('" ~ var('protime_now') ~ "' as " ~ dbt.type_timestamp() ~ ")" if var('protime_now', none) else protime.now_utc()) -}}
 {% endmacro %}
 
-{#- The last day of a period without an end. -#}
+{#- The first day of a period without a beginning, and the last day of one without an end. -#}
+{% macro always() %}{{ return("cast('1900-01-01' as date)") }}{% endmacro %}
 {% macro forever() %}{{ return("cast('9999-12-31' as date)") }}{% endmacro %}

@@ -91,17 +91,39 @@ export async function found(landing: LoadedLanding, variables?: object): Promise
   return lines.map(([, line = '']) => line).toSorted()
 }
 
-/** A loader that appends has older versions of all rows, also of rows that are deleted now. */
-export async function expectVersionsLeftOut(landing: LoadedLanding): Promise<void> {
+/**
+ * A loader that appends has older versions of all rows, also of rows that are deleted now, and deletes that have no version. What
+ * was sent last counts. `deletedAt` is its column of deletes.
+ */
+export async function expectLastSentCounts(
+  landing: LoadedLanding,
+  tenant: Tenant,
+  deletedAt: string,
+): Promise<void> {
+  const id = rowOf('clockings', tenant)['id']
   // Without its primary key.
   await landing.change(
     `create table versions as select * from clockings; drop table clockings cascade; alter table versions rename to clockings;
-    insert into clockings (id, "changeVersion", date) select id, '0', '${MONTH}-05' from clockings`,
+    insert into clockings (id, "changeVersion", date, _ab_cdc_cursor) select id, '0', '${MONTH}-05', 0 from clockings;
+    insert into clockings (id, "changeVersion", date) select id, '9', '${MONTH}-06' from clockings where id = ${id}`,
   )
-  expectSame(await found(landing, { protime_deduplicate: true }), [])
-  const counted = await found(landing, { protime_deduplicate: false })
-  expectSame(counted.includes(`clockings ${MONTH}: rows too many`), true)
-  await landing.change(`delete from clockings where "changeVersion" = '0'`)
+  expectSame(await found(landing), [])
+  const latest = 9_007_199_254_740_000
+  await landing.change(
+    `insert into clockings (id, ${deletedAt}, _ab_cdc_cursor) values (${id}, '2026-11-19 10:00:00', ${latest})`,
+  )
+  expectSame(await found(landing), [
+    `clockings ${MONTH}: rows missing`,
+    'clockings all: rows missing',
+  ])
+  await landing.change(
+    `insert into clockings select * from clockings where id = ${id} and "changeVersion" not in ('0', '9');
+    update clockings set _ab_cdc_cursor = ${latest + 1} where id = ${id} and "changeVersion" not in ('0', '9')`,
+  )
+  expectSame(await found(landing), [])
+  await landing.change(
+    `delete from clockings where "changeVersion" in ('0', '9') or (id = ${id} and ${deletedAt} is not null)`,
+  )
 }
 
 /** The test of age fails where the rows are older than a variable says, by the day that another one says. */

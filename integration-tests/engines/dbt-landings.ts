@@ -1,5 +1,6 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { execute, expectSame, output } from './command.ts'
@@ -44,7 +45,7 @@ type Place = Pick<LandingParts, 'tools' | 'folder'>
 export const LANDINGS: Readonly<Record<string, (parts: LandingParts) => Landing>> = {
   'protime sync': ofReadme,
   PyAirbyte: ofPyAirbyte,
-  'target-postgres': targetPostgres,
+  'target-postgres': (parts) => targetPostgres(parts),
   'target-duckdb': targetDuckDb,
 }
 
@@ -81,7 +82,7 @@ function ofReadme({ tools, folder }: LandingParts): Landing {
       return (await execute(dbtCommand(folder, given))).stdout
     },
     change: changing(file, 'main'),
-    models: ['duckdb', join(folder, 'analytics.duckdb'), 'main'],
+    models: ['duckdb', join(folder, 'analytics', 'analytics.duckdb'), 'main'],
     attached: [`raw=${file}`],
   }
 }
@@ -99,8 +100,7 @@ function ofPyAirbyte({ tools, folder, config }: LandingParts): Landing {
         folder,
         environment: { PATH: path, HOME: folder, AIRBYTE_OFFLINE_MODE: '1', DO_NOT_TRACK: '1' },
       }),
-    // It stores a row twice that is new and comes twice in one sync, as in one that audits.
-    ...beside({ tools, folder }, file, 'tenant', { protime_deduplicate: true }),
+    ...beside({ tools, folder }, file, 'tenant'),
   }
 }
 
@@ -114,6 +114,11 @@ function targetDuckDb({ tools, folder, config }: LandingParts): Landing {
   }
 }
 
+// The compiled script stands one folder deeper than its source.
+const ROWS = fileURLToPath(
+  new URL('../../../integration-tests/engines/dbt_rows.py', import.meta.url),
+)
+
 const RUN = `import duckdb, sys
 connection = duckdb.connect(sys.argv[1])
 for statement in sys.argv[2:]:
@@ -121,45 +126,43 @@ for statement in sys.argv[2:]:
 
 /** Runs statements on the tables of a DuckDB file, by the DuckDB of dbt, which is as new as that of any loader. */
 function changing(file: string, schema: string): LoadedLanding['change'] {
-  return (statements) =>
-    output({
-      program: dbtPython(),
-      args: ['-c', RUN, file, `use ${schema}`, statements],
-      folder: dirname(file),
-    })
+  return (statements) => statementsIn(file, `use ${schema}; ${statements}`)
+}
+
+/** Runs statements with ; between them in a DuckDB file, which is made if there is none. */
+export function statementsIn(file: string, statements: string): Promise<string> {
+  return output({
+    program: dbtPython(),
+    args: ['-c', RUN, file, statements],
+    folder: dirname(file),
+  })
 }
 
 /** dbt builds in a DuckDB file of its own, and reads that of the loader. */
-export function beside(
-  parts: Place,
-  file: string,
-  protime_schema: string,
-  more: object = {},
-): LoadedLanding {
+export function beside(parts: Place, file: string, protime_schema: string): LoadedLanding {
   const path = join(parts.folder, 'analytics.duckdb')
   const attach = [{ path: file, alias: 'raw', read_only: true }]
   const target = { type: 'duckdb', path, threads: 2, attach }
   return {
     dbt: (words, variables) =>
-      dbtOf(
-        parts,
-        target,
-        { protime_database: 'raw', protime_schema, ...more, ...variables },
-        words,
-      ),
+      dbtOf(parts, target, { protime_database: 'raw', protime_schema, ...variables }, words),
     change: changing(file, protime_schema),
     models: ['duckdb', path, 'main'],
     attached: [`raw=${file}`],
   }
 }
 
-function targetPostgres({ tools, folder, config, postgres }: LandingParts): Landing {
+/** target-postgres, into a schema. */
+export function targetPostgres(
+  { tools, folder, config, postgres }: LandingParts,
+  schema = 'protime',
+): Landing {
   const { port, user, password } = postgres
   const place = { host: '127.0.0.1', port, user, password }
   const settings = {
     ...place,
     database: 'postgres',
-    default_target_schema: 'protime',
+    default_target_schema: schema,
     hard_delete: true,
     activate_version: true,
   }
@@ -168,7 +171,7 @@ function targetPostgres({ tools, folder, config, postgres }: LandingParts): Land
   return {
     load: () => throughSinger('target-postgres', settings, { tools, folder, config }),
     dbt: (words, variables = {}) => dbtOf({ tools, folder }, target, variables, words),
-    change: (statements) => postgres.query(`set search_path = protime; ${statements}`),
+    change: (statements) => postgres.query(`set search_path = ${schema}; ${statements}`),
     models: ['postgres', address, 'analytics'],
   }
 }
@@ -253,6 +256,16 @@ export async function rowsOf(
 ): Promise<string[]> {
   const lines = await python('dbt_rows.py', [...models, sql, ...attached])
   return lines.trim().split('\n')
+}
+
+/** The answer to a query alone. */
+export async function answersTo(
+  landing: Pick<LoadedLanding, 'models' | 'attached'>,
+  sql: string,
+): Promise<Row[]> {
+  const args = [ROWS, '--answers', ...landing.models, sql, ...(landing.attached ?? [])]
+  const lines = await output({ program: dbtPython(), args, folder: '/' })
+  return lines.trim() === '' ? [] : answers(lines.trim().split('\n'))
 }
 
 /** The answers to the query among them. */

@@ -2,7 +2,7 @@
 
 They have one form whoever has loaded them. dbt_rows.py duckdb FILE SCHEMA SQL NAME=FILE... | dbt_rows.py postgres URL SCHEMA SQL
 
-SCHEMA is that of the marts, SQL one query or several with ; between them. DuckDB attaches further files by these names.
+With --answers as its first word, it prints no rows of the staging models. SCHEMA is that of the marts, SQL one query or several with ; between them. DuckDB attaches further files by these names.
 """
 
 import datetime
@@ -36,7 +36,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def main(kind: str, place: str, schema: str, sql: str, *attached: str) -> None:
+def main(has_staging: bool, kind: str, place: str, schema: str, sql: str, *attached: str) -> None:
     if kind == "duckdb":
         connection = duckdb.connect(place, read_only=True)
         for name, file in (pair.split("=", 1) for pair in attached):
@@ -45,7 +45,7 @@ def main(kind: str, place: str, schema: str, sql: str, *attached: str) -> None:
         connection = psycopg2.connect(place, options=f"-c search_path={schema}")
     cursor = connection.cursor()
     cursor.execute(MODELS.format(schema + STAGING))
-    models = [name for (name,) in cursor.fetchall()]
+    models = [name for (name,) in cursor.fetchall() if has_staging]
     selects = {model: f'select * from "{schema}{STAGING}"."{model}"' for model in models}
     for model, select in [*selects.items(), *(("answer", query) for query in sql.split(";"))]:
         cursor.execute(select)
@@ -58,4 +58,5 @@ def main(kind: str, place: str, schema: str, sql: str, *attached: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    words = [word for word in sys.argv[1:] if word != "--answers"]
+    main(len(words) == len(sys.argv) - 1, *words)

@@ -123,20 +123,29 @@ export async function installWheel(wheel: string, folder: string): Promise<Insta
   }
 }
 
-/** dbt-core 1.12 needs a package that downloads from elsewhere when it is installed. */
+const ADAPTERS = ['dbt-duckdb==1.11.1', 'dbt-postgres==1.11.0', 'duckdb==2.0.0']
+
+/** The dbt that `pip install dbt-duckdb` brings. From 1.12.1 on, it needs a package that downloads from elsewhere when it is installed. */
 export const REQUIREMENTS = [
-  ...['dbt-core==1.11.16', 'dbt-duckdb==1.11.1', 'dbt-postgres==1.11.0'],
-  'duckdb==2.0.0',
+  ...['dbt-core==1.12.0', 'dbt-core-experimental-parser==2.0.0a4'],
+  ...ADAPTERS,
 ]
 
 /** The interpreter of the environment of dbt, which has its DuckDB, too. */
-export function dbtPython(): string {
-  return pythonWith('dbt', REQUIREMENTS)
+export function dbtPython(requirements: readonly string[] = REQUIREMENTS): string {
+  return pythonWith('dbt', requirements)
 }
 
+/** The oldest dbt that is tested. */
+export const OLDER = ['dbt-core==1.11.16', ...ADAPTERS]
+
 /** Runs dbt in a folder, which has its profile. */
-export function dbtCommand(folder: string, words: readonly string[]): Command {
-  const interpreter = dbtPython()
+export function dbtCommand(
+  folder: string,
+  words: readonly string[],
+  requirements?: readonly string[],
+): Command {
+  const interpreter = dbtPython(requirements)
   return {
     program: interpreter,
     args: [join(dirname(interpreter), 'dbt'), ...words],

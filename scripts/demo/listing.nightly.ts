@@ -75,7 +75,7 @@ print(json.dumps([[column[0] for column in answer.description], answer.fetchall(
 
 /** What the models answer, as `npm run ask` would print it. */
 async function answerOf(sql: string): Promise<string> {
-  const program = ['-c', ASK, join(folder.path, 'dbt', 'analytics.duckdb'), sql]
+  const program = ['-c', ASK, join(folder.path, 'dbt', 'analytics', 'analytics.duckdb'), sql]
   const { stdout } = await promisify(execFile)(dbtPython(), program)
   const [head, rows] = JSON.parse(stdout) as [string[], unknown[][]]
   return `${table(

@@ -14,6 +14,8 @@ export interface DbtInitOptions {
 /** The package of models. The project gets a copy of it, because the program may be in a cache. */
 const PACKAGE = 'packages/protime'
 const LINK = 'dbt_packages/protime'
+/** The folder of the models' own file, which dbt creates: only its owner can enter it. */
+const MODELS = 'analytics'
 
 /** Writes a dbt project that reads a warehouse of `protime sync`, with the package of models of this version. */
 export async function dbtInit(
@@ -27,12 +29,13 @@ export async function dbtInit(
   if (statSync(warehouse).isDirectory())
     throw new UsageError(`${warehouse} is a folder: name the file of protime sync with --warehouse`)
   const files = projectFiles(relative(resolve(project), resolve(warehouse)))
-  const known = [...Object.keys(files), PACKAGE, LINK].find((name) =>
+  const known = [...Object.keys(files), PACKAGE, LINK, MODELS].find((name) =>
     existsSync(join(project, name)),
   )
   if (known !== undefined)
     throw new UsageError(`${join(project, known)} exists already, so nothing was written`)
   await mkdir(join(project, dirname(LINK)), { recursive: true })
+  await mkdir(join(project, MODELS), { mode: 0o700 })
   await cp(join(packageFolder(), 'dbt'), join(project, PACKAGE), { recursive: true })
   // The copy that dbt deps would make, so that a build need not call it.
   await symlink(join('..', PACKAGE), join(project, LINK), 'junction')
@@ -53,6 +56,11 @@ vars:
   # The tables of protime sync, in the file that profiles.yml attaches.
   protime_database: raw
   protime_schema: main
+  # Where the people work: it decides which day is today.
+  protime_time_zone: Europe/Brussels
+  # Which counters are overtime, by their names in the default language. Without them overtime is null, and a test warns:
+  # select distinct counter_name from protime__counters
+  # protime_overtime_counters: [Overtime]
 `,
     'packages.yml': `# The package that protime ${packageVersion()} brought. A newer one: remove the folder and name a release in place of it:
 #   - git: https://github.com/source-protime/source-protime.git
@@ -66,7 +74,7 @@ packages:
   outputs:
     warehouse:
       type: duckdb
-      path: analytics.duckdb
+      path: ${MODELS}/analytics.duckdb
       threads: 4
       attach:
         # A sync waits for a build that reads the file, or the other way round: protime sync --wait 10m.

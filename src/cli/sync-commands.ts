@@ -180,7 +180,7 @@ export function addDbt(program: Command, act: BareAct): void {
     .addHelpText(
       'after',
       `\nWrites dbt_project.yml, packages.yml and profiles.yml. An existing file is not touched. dbt build makes the models in
-analytics.duckdb beside them; it needs dbt-duckdb.
+analytics/analytics.duckdb, a folder that only you can enter; it needs dbt-duckdb.
 ${examples('dbt init', 'dbt init --warehouse acme.duckdb --project acme-models')}`,
     )
     .action((options: DbtInitOptions) =>

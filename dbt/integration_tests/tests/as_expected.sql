@@ -11,6 +11,28 @@
         '2|2026-04-01|2026-05-31|6|13|100',
         '2|2026-06-01|2026-06-30|6|14|80',
         '2|2026-07-01|2026-08-31|6|14|80',
+        '3|1900-01-01|2025-12-31||18|80',
+        '3|2026-01-01|2026-03-31|7|18|80',
+        '3|2026-04-01|2026-06-30||18|80',
+    ],
+    'protime__people': [
+        ['person_id', 'last_name', 'cast(round(100 * hourly_rate) as ' ~ dbt.type_int() ~ ')'],
+        '1|Contract and addendum|2135',
+        '2|Overlapping histories|',
+        '3||',
+    ],
+    'protime__absences': [
+        ['absence_id', 'decision', 'absent_minutes', 'cast(is_planned as ' ~ dbt.type_int() ~ ')'],
+        '52|granted|400|1',
+        '53|awaiting|300|1',
+    ],
+    'protime__person_days': [
+        ['person_id', 'date_day', 'due_minutes', 'absent_minutes', 'elsewhere_minutes', 'clockings', 'paid_minutes', 'overtime_minutes'],
+        '1|2026-11-10|480|0|0|2||',
+        '2|2026-11-10|456|0|0|1||',
+        '3|2026-11-10|456|0|0|0||',
+        '3|2026-11-11|456|0|0|0||',
+        '3|2026-11-20||400|0|0||',
     ],
     'protime__clocking_anomalies': [
         ['person_id', 'date_day', 'anomaly', 'detail'],

@@ -3,10 +3,10 @@
 select
   tenant, person_id, date_day,
   count(*) as clockings,
-  sum(case when kind = 'InOut' then 1 else 0 end) as in_out_clockings,
+  {{ protime.total('1', "kind = 'InOut'") }} as in_out_clockings,
   min(case when kind = 'InOut' then {{ minute }} end) as first_minute,
   max(case when kind = 'InOut' then {{ minute }} end) as last_minute,
-  sum(case when is_generated then 1 else 0 end) as generated_clockings,
+  {{ protime.total('1', 'is_generated') }} as generated_clockings,
   sum(case when original_time_of_day_in_minutes is not null then 1 else 0 end) as edited_clockings
 from {{ ref('stg_protime__clockings') }}
 where person_id is not null

@@ -8,9 +8,17 @@ having count(*) > 1 or {% for column in columns %}{{ column }} is null{{ ' or ' 
 
 {#-
   Finds values that the schema does not expect: values that are not in the list of their column (`values`), ids without a
-  record although their stream is loaded (`parents`: a model by column), and values that do not fit the type of their column.
+  record although their stream is loaded (`parents`: a model by column), periods without a first day or that end before it
+  (`periods`), and values that do not fit the type of their column.
 -#}
-{% test protime_documented(model, values, parents) %}
+{% test protime_documented(model, values, parents, periods=false) %}
+{%- if periods %}
+select tenant, 'from_date' as column_name, 'no first day: the period has always been valid' as finding, count(*) as found from {{ model }}
+where from_date is null and _unfit_values = 0 group by tenant
+union all
+select tenant, 'until_date', 'before from_date: the period is left out', count(*) from {{ model }} where until_date < from_date group by tenant
+union all
+{%- endif %}
 {%- for column, known in values.items() %}
 select tenant, '{{ column }}' as column_name, 'not a known value' as finding, count(*) as found from {{ model }}
 where {{ column }} not in ('{{ known | join("', '") }}') group by tenant
@@ -47,18 +55,44 @@ select * from (
 ) sums where here <> there
 {% endtest %}
 
-{#- The tables contain what the service has. Differences are listed in dbt's log, one line per stream and part. -#}
+{#-
+  The tables contain what the service has, and somebody knows it of each stream that a model needs. Differences are listed in
+  dbt's log, one line per stream and part, and one per tenant without an inventory.
+-#}
 {% test protime_equal(model) %}
 {%- set differing %}
 select tenant, stream, part, verdict, service_records, warehouse_records from {{ model }}
-where verdict not in ('equal', 'not audited')
+where verdict <> 'equal' and (is_needed or verdict not in ('not audited', 'no inventory'))
 {%- endset %}
 {%- if execute and flags.WHICH in ['build', 'test'] %}
+  {%- set untold = [] %}
   {%- for tenant, stream, part, verdict, service, warehouse in run_query(differing ~ ' order by tenant, stream, part').rows %}
-    {%- do log(tenant ~ ': ' ~ stream ~ ' ' ~ part ~ ': ' ~ verdict ~ ', ' ~ service ~ ' at the service, ' ~ warehouse ~ ' in the warehouse', info=true) %}
+    {%- if verdict != 'no inventory' %}
+      {%- set told = 'of which the connector knows no number' if service is none else service ~ ' at the service' %}
+      {%- do log(tenant ~ ': ' ~ stream ~ ' ' ~ part ~ ': ' ~ verdict ~ ', ' ~ told ~ ', ' ~ warehouse ~ ' in the warehouse', info=true) %}
+    {%- elif tenant not in untold %}
+      {%- do untold.append(tenant) %}
+      {%- do log(tenant ~ ': the stream inventory is not loaded, so nobody knows whether the tables are complete. Select it in the connector.', info=true) %}
+    {%- endif %}
   {%- endfor %}
 {%- endif %}
 {{ differing }}
+{% endtest %}
+
+{#- The marts lack nothing. What they lack is listed in dbt's log, one line per tenant and model. -#}
+{% test protime_complete(model) %}
+{%- if execute and flags.WHICH in ['build', 'test'] %}
+  {%- set lacking = {} %}
+  {%- for tenant, mart, columns, missing in run_query('select tenant, model, null_columns, missing from ' ~ model ~ ' order by tenant, model, missing, measure').rows %}
+    {%- set lack = lacking.setdefault(tenant ~ ': ' ~ mart, [[], []]) %}
+    {%- do lack[0].append(missing) %}
+    {%- do lack[1].append(columns) %}
+  {%- endfor %}
+  {%- for mart, lack in lacking.items() %}
+    {%- do log(mart ~ ' lacks ' ~ lack[0] | unique | join(', ') ~ '; unknown: ' ~ lack[1] | unique | join(', '), info=true) %}
+  {%- endfor %}
+{%- endif %}
+select * from {{ model }}
 {% endtest %}
 
 {#- Every stream was read in the last protime_max_age_hours, if that is set. -#}

@@ -1,0 +1,263 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { streams } from '../../src/streams/streams.ts'
+import { expectSame } from './command.ts'
+import {
+  answersTo,
+  dbtOf,
+  type LandingParts,
+  type LoadedLanding,
+  protimeSync,
+  statementsIn,
+  targetPostgres,
+} from './dbt-landings.ts'
+import type { Row } from './tenant.ts'
+
+const PRIVACY_KEY = '8f2c61d0b7e94a35a1c4d27f60b93e58'
+const MODES = ['complete', 'without_secrets', 'pseudonymised', 'minimal'] as const
+const TABLES = [...streams.keys(), 'inventory']
+/** The streams that a mart needs; the others are left out together. */
+const NEEDED = TABLES.filter((table) => neededStreams().includes(table))
+/** So many are compared with the whole tenant in one build: models of more take ever longer. */
+const AT_ONCE = 8
+/** The stream that the client may not read: its table is empty. */
+const REFUSED = 'absence_groups'
+
+/** A mart, or sums of it where a left-out stream changes its rows: what is compared with that of the whole tenant, by its key. */
+const COMPARED: Readonly<
+  Record<string, { readonly key: readonly string[]; readonly of?: string }>
+> = {
+  protime__people: { key: ['person_id'] },
+  protime__person_days: { key: ['person_id', 'date_day'] },
+  protime__absences: { key: ['absence_id'] },
+  protime__absence_years: {
+    key: ['person_id', 'year'],
+    of: `select tenant, person_id, year, sum(minutes_taken) as minutes_taken, sum(minutes_planned) as minutes_planned,
+      sum(minutes_awaiting) as minutes_awaiting from protime__absence_years group by 1, 2, 3`,
+  },
+  protime__counters: { key: ['person_id', 'date_day', 'counter_definition_id'] },
+  protime__headcount_days: {
+    key: ['date_day'],
+    of: `select tenant, date_day, sum(headcount) as headcount, round(cast(sum(fte) as numeric), 6) as fte
+      from protime__headcount_days group by 1, 2`,
+  },
+  protime__presence_now: { key: ['person_id'] },
+  protime__clocking_anomalies: { key: ['person_id', 'date_day', 'anomaly'] },
+}
+/** Columns whose values another treatment of personal data changes. */
+const TREATED = ['last_name', 'first_name', 'employee_number', 'badge_number']
+
+/** Known without absences of people who have clocked. */
+const PARTLY = 'protime__presence_now.presence'
+
+/** What nobody knows without a stream, among other columns. */
+const UNKNOWN: Readonly<Record<string, readonly string[]>> = {
+  absences: ['protime__person_days.absent_minutes', 'protime__person_days.elsewhere_minutes'],
+  absence_definitions: ['protime__person_days.absent_minutes', 'protime__absences.absence_name'],
+  absence_groups: [
+    'protime__person_days.elsewhere_minutes',
+    'protime__absences.is_working_elsewhere',
+  ],
+  breaks: ['protime__person_days.break_minutes'],
+  clockings: ['protime__person_days.clockings', 'protime__presence_now.presence'],
+  contracts: ['protime__people.fte', 'protime__headcount_days.fte'],
+  counters: ['protime__person_days.overtime_minutes'],
+  counter_definitions: ['protime__person_days.overtime_minutes', 'protime__counters.is_overtime'],
+  department_histories: ['protime__people.department_id'],
+  paid_presences: ['protime__person_days.paid_minutes'],
+}
+
+type Parts = Omit<LandingParts, 'postgres'>
+
+/** Where the tables of tenants are, each in a schema, and a dbt that reads them. */
+interface Place {
+  readonly schemas: readonly string[]
+  readonly landing: Pick<LoadedLanding, 'dbt' | 'models' | 'attached'>
+}
+
+/** A tenant in each mode of personal data, and in the form of a stream left out, in a DuckDB file. */
+export async function inDuckDb(parts: Parts): Promise<Place> {
+  const file = join(parts.folder, 'parts.duckdb')
+  const statements: string[] = []
+  for (const mode of MODES) {
+    const path = await protimeSync(inMode(parts, mode))
+    statements.push(`attach '${path}' as ${mode}_file (read_only)`, `create schema ${mode}`)
+    for (const table of TABLES)
+      statements.push(
+        `create table if not exists ${mode}.${table} as select * from ${mode}_file.main.${table}`,
+      )
+  }
+  await statementsIn(file, [...statements.filter(isOffered), ...leftOut()].join(';'))
+  const path = join(parts.folder, 'analytics.duckdb')
+  const attach = [{ path: file, alias: 'raw', read_only: true }]
+  const target = { type: 'duckdb', path, threads: 2, attach }
+  return {
+    schemas: schemas(),
+    landing: {
+      dbt: (words, variables) =>
+        dbtOf(parts, target, { protime_database: 'raw', ...variables }, words),
+      models: ['duckdb', path, 'main'],
+      attached: [`raw=${file}`],
+    },
+  }
+}
+
+/** The same in PostgreSQL, as target-postgres loads them. */
+export async function inPostgreSql({ postgres, ...parts }: LandingParts): Promise<Place> {
+  for (const mode of MODES) await targetPostgres({ ...inMode(parts, mode), postgres }, mode).load()
+  await postgres.query(leftOut().join(';'))
+  return { schemas: schemas(), landing: targetPostgres({ ...parts, postgres }) }
+}
+
+/** `minimal` does not offer the stream whose key has values of references. */
+function isOffered(statement: string): boolean {
+  return !statement.includes('minimal.external_references')
+}
+
+function inMode({ tools, folder, config }: Parts, mode: string): Parts {
+  const own = join(folder, mode)
+  mkdirSync(own)
+  const settings = {
+    personal_data: mode,
+    ...(mode === 'pseudonymised' && { privacy_key: PRIVACY_KEY }),
+  }
+  const given = JSON.parse(readFileSync(config, 'utf8')) as object
+  const path = join(own, 'config.json')
+  writeFileSync(path, JSON.stringify({ ...given, ...settings }), { mode: 0o600 })
+  return { tools, folder: own, config: path }
+}
+
+/** The streams that the package names as inputs of its marts. */
+function neededStreams(): string[] {
+  const macro = readFileSync(new URL('../../../dbt/macros/inputs.sql', import.meta.url), 'utf8')
+  return [...macro.matchAll(/'(\w+)'/g)].map(([, name = '']) => name)
+}
+
+/** Which tables are left out, by the names of the schemas. */
+const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries([...NEEDED, 'inventory'].map((table) => [`without_${table}`, [table]])),
+  without_others: [...streams.keys()].filter((stream) => !NEEDED.includes(stream)),
+}
+
+function schemas(): string[] {
+  return [...MODES, ...Object.keys(LEFT_OUT), 'refused']
+}
+
+/** Schemas in each of which one table is left out, and one in which a table has no rows, as the inventory says. */
+function leftOut(): string[] {
+  const copy = (schema: string, tables: readonly string[]) => [
+    `create schema ${schema}`,
+    ...tables.map((table) => `create table ${schema}.${table} as select * from complete.${table}`),
+  ]
+  return [
+    ...Object.entries(LEFT_OUT).flatMap(([schema, left]) => [
+      ...copy(
+        schema,
+        TABLES.filter((table) => !left.includes(table)),
+      ),
+      ...(left.includes('inventory')
+        ? []
+        : [`delete from ${schema}.inventory where stream in ('${left.join("', '")}')`]),
+    ]),
+    ...copy('refused', TABLES),
+    `delete from refused.${REFUSED}`,
+    `update refused.inventory set "isComplete" = false, records = null, keys = null where stream = '${REFUSED}'`,
+  ]
+}
+
+/** Builds the marts of all tenants: each value is that of the whole tenant or null, and the log says what is unknown, and why. */
+export async function expectUnknownIsNotZero({ schemas, landing }: Place): Promise<void> {
+  const [whole = '', ...parts] = schemas
+  const said: string[] = []
+  const known = new Map<string, number>()
+  for (let from = 0; from < parts.length; from += AT_ONCE) {
+    const tenants = [whole, ...parts.slice(from, from + AT_ONCE)]
+    said.push(await built(landing, tenants))
+    for (const [column, count] of await compared(landing)) known.set(column, count)
+    const told = await toldUnknown(landing)
+    const isWrong = (column: string) => (known.get(column) ?? 0) > 0 && !column.endsWith(PARTLY)
+    expectSame(told.filter(isWrong), [])
+  }
+  expectTold(said.join('\n'))
+  for (const [stream, columns] of Object.entries(UNKNOWN))
+    for (const column of columns) {
+      const counts = [whole, `without_${stream}`].map((name) => known.get(`${name} ${column}`) ?? 0)
+      expectSame([column, counts.map((count) => count > 0)], [column, [true, false]])
+    }
+}
+
+/** Builds the models of tenants; everything passes but the two tests that tell what is unknown. */
+async function built(landing: Place['landing'], tenants: readonly string[]): Promise<string> {
+  const protime_tenants = tenants.map((name) => ({ name, schema: name }))
+  const said = await landing.dbt(['build', '--exclude', 'resource_type:test,path:models/staging'], {
+    protime_tenants,
+  })
+  const failed = [...said.matchAll(/ (?:FAIL|ERROR|WARN) \d+ (\w+)/g)].map(([, test]) => test)
+  const expected = ['protime_models_lack_nothing', 'protime_warehouse_equals_service']
+  const isDone = /Done\. PASS=\d\d/.test(said)
+  expectSame([isDone, failed.filter((test = '') => !expected.includes(test))], [true, []])
+  return said
+}
+
+/** The values that each tenant has in a column, by `tenant model.column`. All are those of the whole tenant, and no row is invented. */
+async function compared(landing: Place['landing']): Promise<Map<string, number>> {
+  const known = new Map<string, number>()
+  for (const [model, { key, of = model }] of Object.entries(COMPARED)) {
+    const from = of === model ? `select * from ${model}` : of
+    const [first] = await answersTo(landing, `select * from (${from}) rows limit 1`)
+    const columns = Object.keys(first ?? {}).filter((name) => !['tenant', ...key].includes(name))
+    for (const row of await answersTo(landing, comparison(from, key, columns))) {
+      const tenant = String(row['tenant'])
+      const isTreated = (name: string) => !tenant.startsWith('without_') && TREATED.includes(name)
+      const wrong = columns.filter((name) => row[`wrong_${name}`] !== 0 && !isTreated(name))
+      expectSame([tenant, model, row['invented'], wrong], [tenant, model, 0, []])
+      for (const name of columns)
+        known.set(`${tenant} ${model}.${name}`, Number(row[`has_${name}`]))
+    }
+  }
+  return known
+}
+
+/** The log names what each model lacks, and the tenants and streams that nobody audits. */
+function expectTold(said: string): void {
+  const lines = [
+    'without_breaks: protime__person_days lacks breaks (no table); unknown: break_minutes',
+    'refused: protime__absences lacks absence_groups (no rows); unknown: is_working_elsewhere',
+    'minimal: protime__absences lacks absences.requestedAbsenceDefinition, absences.resultingAbsenceDefinition; unknown: absence_definition_id, absence_name, is_working_elsewhere',
+    'refused: absence_groups all: not audited, of which the connector knows no number, 0 in the warehouse',
+    'without_inventory: the stream inventory is not loaded',
+  ]
+  expectSame(
+    lines.filter((line) => !said.includes(line)),
+    [],
+  )
+  const whole = said
+    .split('\n')
+    .filter((line) => /\b(complete|without_secrets|pseudonymised): /.test(line))
+  expectSame(whole, [])
+}
+
+/** Each column that is told to be unknown: `tenant model.column`. */
+async function toldUnknown(landing: Place['landing']): Promise<string[]> {
+  const rows = await answersTo(
+    landing,
+    `select tenant, model, null_columns from ${landing.models[2]}_protime_staging.int_protime__missing_inputs`,
+  )
+  return rows.flatMap(({ tenant, model, null_columns }: Row) =>
+    String(null_columns)
+      .split(', ')
+      .map((column) => `${tenant} ${model}.${column}`),
+  )
+}
+
+/** By tenant: rows that the whole tenant does not have, and by column the values that differ, and those that there are. */
+function comparison(from: string, key: readonly string[], columns: readonly string[]): string {
+  const counts = columns.flatMap((name) => [
+    `sum(case when o.${name} is not null and o.${name} is distinct from c.${name} then 1 else 0 end) as wrong_${name}`,
+    `count(o.${name}) as has_${name}`,
+  ])
+  const on = key.map((name) => `o.${name} is not distinct from c.${name}`)
+  return `select o.tenant, sum(case when c.tenant is null then 1 else 0 end) as invented, ${counts.join(', ')}
+    from (${from}) o left join (select * from (${from}) rows where tenant = 'complete') c on ${on.join(' and ')}
+    group by o.tenant`
+}
