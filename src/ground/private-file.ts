@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
 import { ConnectorError } from './errors.ts'
 
 /**
@@ -195,6 +196,8 @@ async function syncFolder(path: string): Promise<void> {
 
 /** Does work in which every file that anything creates can be read by its owner alone. */
 export function privately<T>(work: () => Promise<T>): Promise<T> {
+  // A worker cannot change what belongs to its process.
+  if (!isMainThread) return work()
   const mask = process.umask(0o077)
   return work().finally(() => process.umask(mask))
 }
