@@ -373,16 +373,28 @@ describe('destination-protime', () => {
     const folder = temporaryFolder()
     onTestFinished(folder.remove)
     const file = join(folder.path, 'rejected.jsonl')
-    writeFileSync(file, '', { mode: 0o644 })
-    await write([reference('anna', 'x'), reference('bert', 1)], { rejected_records: file })
-    const lines = readFileSync(file, 'utf8').trim().split('\n')
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
-      {
+    for (const name of ['anna', 'carl'])
+      await write([reference(name, 'x'), reference('bert', 1)], { rejected_records: file })
+    expect(JSON.parse(`[${readFileSync(file, 'utf8').trim().replaceAll('\n', ',')}]`)).toEqual(
+      ['anna', 'carl'].map((value) => ({
         object: STREAM,
         reason: expect.stringContaining('whole number'),
-        record: expect.objectContaining({ value: 'anna' }),
-      },
-    ])
+        record: expect.objectContaining({ value }),
+      })),
+    )
     expect(statSync(file).mode & 0o777).toBe(0o600)
+  })
+
+  it.each([
+    ['a script', '#!/bin/sh\n', 0o700, 'cannot be written (it has other content)'],
+    ['a file that others may read', '', 0o644, 'cannot be written (other users may read it)'],
+  ])('writes no rejected record to %s', async (_what, text, mode, reason) => {
+    const { path, remove } = temporaryFolder()
+    onTestFinished(remove)
+    const file = join(path, 'script.sh')
+    writeFileSync(file, text, { mode })
+    const { errors } = await write([reference('anna', 'x')], { rejected_records: file })
+    expect(errors).toEqual([expect.stringContaining(reason)])
+    expect([readFileSync(file, 'utf8'), statSync(file).mode & 0o777]).toEqual([text, mode])
   })
 })

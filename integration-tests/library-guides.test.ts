@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -35,6 +36,11 @@ interface Shop {
   categories: string[]
   /** Cursors of before have another epoch, and are gone. */
   epoch: number
+  /** The total of order 4 in its own digits. */
+  digits: string | undefined
+  /** Whether the third page of orders never comes. */
+  isSlow: boolean
+  requests: number
   readonly address: string
 }
 
@@ -43,15 +49,19 @@ async function startShop(): Promise<Shop> {
     orders: [1, 2, 3, 4, 5].map((id): Order => ({ id, status: 'paid', total: id * 1.5 })),
     categories: ['Books', 'Maps', 'Pens'],
     epoch: 1,
+    digits: undefined as string | undefined,
+    isSlow: false,
+    requests: 0,
   }
   shop.orders.push({ id: 2, status: 'deleted' }, { id: 3, status: 'sent', total: 4.5 })
-  let requests = 0
   const server = createServer(({ url = '', headers }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://shop')
     const say = (status: number, body: object) =>
-      response.writeHead(status).end(JSON.stringify(body))
+      response
+        .writeHead(status)
+        .end(JSON.stringify(body).replace('"total":6}', `"total":${shop.digits ?? 6}}`))
     if (headers.authorization !== `Bearer ${TOKEN}`) return say(401, {})
-    if (++requests % 3 === 0) return say(503, {})
+    if (++shop.requests % 3 === 0) return say(503, {})
     if (pathname === '/categories') {
       const page = Number(searchParams.get('page'))
       const all = shop.categories.map((name, i) => ({ id: i + 1, name }))
@@ -62,6 +72,7 @@ async function startShop(): Promise<Shop> {
       Number,
     )
     if (epoch !== shop.epoch) return say(410, {})
+    if (shop.isSlow && from >= 2 * PAGE_SIZE) return response
     const to = Math.min(from + PAGE_SIZE, shop.orders.length)
     const isMore = to < shop.orders.length
     return say(200, { items: shop.orders.slice(from, to), cursor: `${epoch}-${to}`, isMore })
@@ -81,11 +92,16 @@ beforeEach(async () => {
   const { path, remove } = temporaryFolder()
   onTestFinished(remove)
   folder = path
+  // As the page says; what npm would install is there already.
+  const install = guideBlock('sh install', PAGE)
+  const packages = /^npm install (.+)\n/m
+  const [, names = ''] = packages.exec(install) ?? []
+  expect((await follow(install.replace(packages, ''))).exitCode).toBe(0)
   mkdirSync(join(folder, 'node_modules/@duckdb'), { recursive: true })
-  symlinkSync(packageFolder(), join(folder, 'node_modules/source-protime'))
-  for (const name of ['nock', '@duckdb/node-api'])
-    symlinkSync(join(packageFolder(), 'node_modules', name), join(folder, 'node_modules', name))
-  write('package.json', { type: 'module' })
+  for (const name of names.split(' ')) {
+    const own = name === 'source-protime' ? '' : join('node_modules', name)
+    symlinkSync(join(packageFolder(), own), join(folder, 'node_modules', name))
+  }
   for (const name of ['shop', 'source-shop', 'tap-shop', 'sync-shop'])
     write(`${name}.js`, guideBlock(`js ${name}`, PAGE))
   shop = await startShop()
@@ -209,7 +225,7 @@ const ofSinger = (messages: readonly SingerMessage[]): Written =>
 describe('the source of docs/building-a-source.md', () => {
   it('is read over both protocols and into DuckDB by the commands of the page', async () => {
     const { exitCode, stdout, stderr } = await follow(guideBlock('sh run', PAGE))
-    expect([exitCode, stdout.trim().split('\n').at(-1)]).toEqual([0, '10 records'])
+    expect([exitCode, stdout]).toEqual([0, '{"records":10,"failures":[]}\n'])
     expect(stderr).not.toContain(TOKEN)
     const { catalog = { streams: [] } } = JSON.parse(read('catalog.json')) as Message
     const airbyte = { exitCode: 0, stdout: read('messages.jsonl'), stderr: '', catalog, secrets }
@@ -280,7 +296,7 @@ describe('the source of docs/building-a-source.md', () => {
     shop.categories.pop()
     // The generation of a list that is read whole is a second.
     await sleep(1_000)
-    expect((await follow('node sync-shop.js')).stdout).toBe('4 records\n')
+    expect((await follow('node sync-shop.js')).stdout).toBe('{"records":4,"failures":[]}\n')
     const file = join(folder, 'shop.duckdb')
     const ids = async (table: string) =>
       (await ask(file, `SELECT id::INTEGER AS id FROM ${table} ORDER BY id`)).map(({ id }) => id)
@@ -310,7 +326,48 @@ describe('the source of docs/building-a-source.md', () => {
     const tap = runs[3] as Ended
     expect([tap.exitCode, singerFaults({ ...tap, secrets: ['expired-token'] })]).toEqual([1, []])
     const sync = await follow('node sync-shop.js')
-    expect([sync.exitCode, sync.stderr]).toEqual([1, expect.stringContaining('orders: The shop')])
+    expect([sync.exitCode, sync.stderr]).toEqual([2, expect.stringContaining('orders: The shop')])
+    expect(sync.stderr + sync.stdout).not.toContain('expired-token')
+  })
+
+  it('passes numbers on with all of their digits', async () => {
+    shop.digits = '9007199254740993'
+    await follow('node sync-shop.js')
+    const [one] = await ask(
+      join(folder, 'shop.duckdb'),
+      'SELECT total_json FROM orders WHERE id = 4',
+    )
+    expect(one).toEqual({ total_json: '9007199254740993' })
+  })
+
+  it('refuses a record without a key, and stores none of it', async () => {
+    shop.orders.push({ status: 'new', total: 1 } as Order)
+    const { exitCode, stdout } = await follow('node sync-shop.js')
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('a record has no id')])
+    const counted = await ask(
+      join(folder, 'shop.duckdb'),
+      'SELECT count(*)::INTEGER AS n FROM orders WHERE id IS NULL',
+    )
+    expect(counted).toEqual([{ n: 0 }])
+  })
+
+  it('ends after a commit with the signal that stopped it', async () => {
+    shop.isSlow = true
+    const child = spawn(process.execPath, ['sync-shop.js'], { cwd: folder, stdio: 'ignore' })
+    await expect.poll(() => shop.requests, { timeout: 20_000 }).toBeGreaterThan(2)
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([null, 'SIGTERM'])
+    const [states] = await ask(
+      join(folder, 'shop.duckdb'),
+      'SELECT count(*)::INTEGER AS n FROM _protime.states',
+    )
+    expect(states).toEqual({ n: 1 })
+  })
+
+  it('tells a wrong command line, and its options', async () => {
+    expect((await follow('node sync-shop.js --full')).exitCode).toBe(2)
+    const { exitCode, stdout } = await follow('node sync-shop.js --help')
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('--full-refresh')])
   })
 
   it('has a test that passes unchanged', async () => {

@@ -290,9 +290,17 @@ describe('the metrics of a sync', () => {
     const listening = createServer().listen(device)
     await once(listening, 'listening')
     const { errors } = await read({ words: ['--metrics', device], catalog: [] })
-    expect(errors.map(({ message }) => message)).toEqual([notReplaced])
+    expect(errors.map(({ message }) => message)).toEqual([
+      expect.stringContaining('device is no regular file'),
+    ])
     expect(lstatSync(device).isSocket()).toBe(true)
     listening.close()
+  })
+
+  it('can be read by their collector, whatever the umask of a schedule', async () => {
+    const mask = process.umask(0o077)
+    await read({ words: ['--metrics', file] }).finally(() => process.umask(mask))
+    expect(lstatSync(file).mode & 0o777).toBe(0o644)
   })
 
   it('do not take the place of a file that appears during the sync', async () => {

@@ -66,6 +66,7 @@ const READS = [
     'init',
     'check',
     'status',
+    'query',
     'preview',
     'sync',
     'verify',

@@ -97,19 +97,26 @@ describe('protime init', () => {
   })
 
   it.each([
-    ['a secret that the service refuses', () => answers('wrong'), 1, 'invalid_client'],
-    [
-      'an environment that is none',
-      () => ['acme', 'custom'],
-      2,
-      '\nprotime: custom is not an environment',
-    ],
-    ['answers that end early', () => answers().slice(0, 3), 1, '\nprotime: The answers ended'],
-  ])('writes nothing for %s', async (_, given, expected, words) => {
+    ['a secret that the service refuses', () => answers('wrong'), 'invalid_client'],
+    ['an environment that is none', () => ['acme', 'custom'], 'custom is not an environment'],
+    ['answers that end early', () => answers().slice(0, 3), '\nprotime: The answers ended'],
+  ])('writes nothing for %s', async (_, given, words) => {
     const { exitCode, stderr } = await protime(['init'], () => piped(given()))
-    expect(exitCode).toBe(expected)
+    expect(exitCode).toBe(2)
     expect(stderr).toContain(words)
     expect(() => statSync(file)).toThrow('ENOENT')
+  })
+
+  it('asks again after a bad answer, and offers the answers of before', async () => {
+    const [tenant = '', ...rest] = answers('wrong')
+    const again = ['', '', '', '', '', 'emulator-secret']
+    const { exitCode, stderr } = await protime(['init'], (output) =>
+      typed([tenant, 'custom', ...rest, ...again], output),
+    )
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain('WARN custom is not an environment')
+    expect(stderr).toContain('Client id (connector): ')
+    expect((await protime(['preview', 'jobs'])).exitCode).toBe(0)
   })
 
   it('does not change an existing file', async () => {
@@ -140,43 +147,89 @@ describe('protime check', () => {
   })
 })
 
-describe('protime status', () => {
-  it('says how old each stream of a warehouse is, and why one was not read', async () => {
-    writeFileSync(file, JSON.stringify({ ...emulator.config(), retry_minutes: 0 }), { mode: 0o600 })
-    const warehouse = join(folder.path, 'w.duckdb')
+describe('a command that reads a warehouse', () => {
+  const warehouse = () => join(folder.path, 'w.duckdb')
+  const reading = (...words: string[]) => runHere(...words, '--warehouse', warehouse())
+  const sync = () => protime(['sync', '--streams', 'people,jobs', '--warehouse', warehouse()])
+  beforeEach(() =>
+    writeFileSync(file, JSON.stringify({ ...emulator.config(), retry_minutes: 0 }), {
+      mode: 0o600,
+    }),
+  )
+
+  it('says how old each stream is, whole, and why one was not read, and fails like the last sync', async () => {
     emulator.fail('/jobs', 500)
-    await protime(['sync', '--streams', 'people,jobs', '--warehouse', warehouse])
-    const { exitCode, stdout } = await protime(['status', '--warehouse', warehouse])
-    expect(exitCode).toBe(0)
+    await sync()
+    const { exitCode, stdout } = await reading('status')
+    expect(exitCode).toBe(1)
     expect(stdout).toMatch(/^tenant demo, .*\nlast sync: .* exit code 1\n/)
     expect(stdout).toMatch(/^ {2}people +5 +2\S+Z +0 h +changes$/m)
-    expect(stdout).toMatch(/^ {2}jobs +0 +never +first read +\S/m)
+    expect(stdout).toMatch(/^ {2}jobs +0 +never +first read +The service\b.{60}/m)
+    emulator.clearFaults()
+    await sync()
+    expect((await reading('status')).exitCode).toBe(0)
   })
+
+  it('says the same as JSON', async () => {
+    const { exitCode, stdout } = await sync()
+    const { began, ended } = JSON.parse(stdout)
+    expect([exitCode, began < ended]).toEqual([0, true])
+    const { stdout: told } = await reading('status', '--json')
+    expect(JSON.parse(told)).toEqual({
+      tenant: 'demo',
+      environment: expect.any(String),
+      sync: { began: expect.any(String), ended: expect.any(String), exit: 0 },
+      streams: ['jobs', 'people'].map((stream) => ({
+        stream,
+        rows: expect.any(Number),
+        lastComplete: expect.stringMatching(/^\d{4}-.*Z$/),
+        nextSync: expect.any(String),
+      })),
+    })
+  })
+
+  it('prints the result of a query, and cannot change anything', async () => {
+    await sync()
+    const sql =
+      "SELECT 9007199254740993 AS id, 'a' AS name, NULL AS x, [1] AS list, '{\"b\":1.50}'::JSON AS j"
+    expect((await reading('query', sql, '--json')).stdout).toBe(
+      '{"id":9007199254740993,"name":"a","x":null,"list":[1],"j":{"b":1.50}}\n',
+    )
+    expect((await reading('query', 'SELECT count(*) AS people FROM flat.people')).stdout).toBe(
+      '  people\n  5\n',
+    )
+    for (const bad of [
+      'DELETE FROM people',
+      `COPY people TO '${folder.path}/x.csv'`,
+      'SELECT nothing',
+    ])
+      expect(await reading('query', bad)).toMatchObject({
+        exitCode: 2,
+        stdout: '',
+        stderr: expect.stringContaining('protime: The query failed.'),
+      })
+    expect(readdirSync(folder.path).sort()).toEqual(['config.json', 'w.duckdb'])
+  })
+
+  it.each([['status'], ['verify'], ['query', 'SELECT 1']])(
+    'ends with 2 if there is none, and says how one is made: %s',
+    async (...words) => {
+      const { exitCode, stderr } = await protime([...words, '--warehouse', warehouse()])
+      expect([exitCode, stderr]).toEqual([
+        2,
+        expect.stringContaining(
+          `The warehouse ${warehouse()} cannot be opened: there is no such file. Name another one with --warehouse, or create it with protime sync.`,
+        ),
+      ])
+    },
+  )
 
   it('is refused for a file that is not a warehouse', async () => {
-    const other = join(folder.path, 'other.duckdb')
-    await withDuckDb(other, (connection) => connection.run('CREATE TABLE t (a INTEGER)'))
-    const { exitCode, stderr } = await protime(['status', '--warehouse', other])
+    await withDuckDb(warehouse(), (connection) => connection.run('CREATE TABLE t (a INTEGER)'))
+    const { exitCode, stderr } = await reading('status')
     expect([exitCode, stderr]).toEqual([
-      1,
-      `protime: ${other} is not a file of protime sync. Name one with --warehouse.\n`,
-    ])
-  })
-})
-
-describe('a command that reads a warehouse', () => {
-  it.each([
-    ['status', 1],
-    ['verify', 2],
-  ])('says which file is not there, and how one is made: %s', async (command, code) => {
-    writeFileSync(file, JSON.stringify(emulator.config()), { mode: 0o600 })
-    const missing = join(folder.path, 'missing.duckdb')
-    const { exitCode, stderr } = await protime([command, '--warehouse', missing])
-    expect([exitCode, stderr]).toEqual([
-      code,
-      expect.stringContaining(
-        `The warehouse ${missing} cannot be opened: there is no such file. Name another one with --warehouse, or create it with protime sync.`,
-      ),
+      2,
+      `protime: ${warehouse()} is not a file of protime sync. Name one with --warehouse.\n`,
     ])
   })
 })

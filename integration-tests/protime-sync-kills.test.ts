@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { startTenant, type Tenant } from './engines/tenant.ts'
-import { protime, startProtime, verifiedDifferences, withDuckDb } from './testing/protime.ts'
+import { ask, protime, startProtime, verifiedDifferences, withDuckDb } from './testing/protime.ts'
 
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 
@@ -26,6 +27,8 @@ const FEW = [
   ...['sectors', 'external_references', 'inventory'],
 ]
 const SETTINGS = HISTORIES_SCALE === undefined ? { streams: FEW } : {}
+/** The time in which a sync makes its file. */
+const FIRST_MS = 300
 /** The kills are spread over twenty times as many milliseconds: over most of a sync. */
 const STEP_MS = HISTORIES_SCALE === undefined ? 4 : 15
 /** Of processes one after the other; each may be waited for as long as in other tests. */
@@ -94,3 +97,35 @@ it('protime sync --full-refresh leaves the rows of one complete read after kills
   expect(await protime(...words)).toMatchObject({ exitCode: 0 })
   expect(await verifiedDifferences(config, '--warehouse', warehouse)).toEqual([])
 })
+
+/** Whether a path of this beginning exists in a folder, while a process runs. */
+async function appears(name: string, { child }: ReturnType<typeof startProtime>): Promise<void> {
+  while (child.exitCode === null && !existsSync(name)) await setImmediate()
+}
+
+it.each([
+  ['a first sync', []],
+  ['--rewrite', ['--rewrite']],
+])(
+  '%s that is killed while it makes its file leaves one with an owner, or none',
+  {
+    timeout: TIMEOUT_MS,
+  },
+  async (_, more) => {
+    const { warehouse, words } = settle()
+    const made = more.length === 0 ? warehouse : `${warehouse}.rewrite`
+    if (more.length > 0) expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+    for (let kill = 0; kill < KILLS; kill++) {
+      for (const name of [made, `${made}.wal`]) rmSync(name, { force: true })
+      const sync = startProtime([...words, ...more])
+      await appears(`${made}.sync`, sync)
+      await sleep((FIRST_MS * kill) / KILLS)
+      sync.child.kill('SIGKILL')
+      await sync.ended
+      if (existsSync(made))
+        expect(await ask(made, 'SELECT tenant FROM _protime.owner')).toEqual([{ tenant: 'acme' }])
+    }
+    expect(await protime(...words, ...more)).toMatchObject({ exitCode: 0 })
+    expect(readdirSync(folder).sort()).toEqual(['acme.duckdb', 'config.json'])
+  },
+)

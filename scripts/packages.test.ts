@@ -9,7 +9,7 @@ import { layOutPackage } from './packages.ts'
 let tree: string
 beforeAll(() => {
   tree = mkdtempSync(join(tmpdir(), 'tree-'))
-  layOutPackage(tree)
+  layOutPackage(tree, false)
 })
 afterAll(() => rmSync(tree, { recursive: true }))
 
@@ -50,6 +50,30 @@ describe('the tree of image and wheel', () => {
       ),
     ).toEqual([])
   })
+})
+
+it('the wheel has every program of the npm package', () => {
+  const { bin } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: object }
+  const wheel = mkdtempSync(join(tmpdir(), 'wheel-'))
+  layOutPackage(wheel, true)
+  expect(readdirSync(join(wheel, 'bin')).toSorted()).toEqual(Object.keys(bin).toSorted())
+  const emulator = spawnSync(process.execPath, [join(wheel, 'bin/protime-emulator'), '--help'])
+  expect([emulator.status, emulator.stdout.toString()]).toEqual([
+    0,
+    expect.stringContaining('--people'),
+  ])
+  const [, scripts = ''] = readFileSync('python/pyproject.toml', 'utf8').split('[project.scripts]')
+  expect((scripts.match(/^[\w-]+(?= = "source_protime:)/gm) ?? []).toSorted()).toEqual(
+    Object.keys(bin).toSorted(),
+  )
+  rmSync(wheel, { recursive: true })
+})
+
+it('the names of all programs are reserved before the first release', () => {
+  const { bin } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: object }
+  const [, names = ''] =
+    /- \*\*Names\*\*: ([\s\S]*?)\n- /.exec(readFileSync('docs/releasing.md', 'utf8')) ?? []
+  for (const name of Object.keys(bin)) expect(names).toContain(`\`${name}\``)
 })
 
 it('the wheel says of itself what package.json says', () => {

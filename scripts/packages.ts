@@ -17,9 +17,10 @@ import { parseArgs } from 'node:util'
 import { packageFolder, packageVersion } from '../src/ground/project-files.ts'
 import { billOfMaterials, carriedPackages } from './bill-of-materials.ts'
 
-/** Files of the npm package that image and wheel do without: the emulator, the checks of other connectors, and types. */
-const NOT_RUN =
-  /^bin\/protime-emulator$|^docs\/|^dist\/emulator\/|^dist\/src\/protocol\/acceptance\/|^dist\/airbyte-message\.cjs$|\.d\.ts$/
+/** Files of the npm package that image and wheel do without: the checks of other connectors, and types. */
+const NOT_RUN = /^docs\/|^dist\/src\/protocol\/acceptance\/|^dist\/airbyte-message\.cjs$|\.d\.ts$/
+/** The emulator, which the wheel has for people without a tenant. */
+const EMULATOR = /^bin\/protime-emulator$|^dist\/emulator\//
 /** Files of a dependency that only compilers and debuggers read. */
 const TYPES_ONLY = /\.([cm]?ts|map)$/
 
@@ -28,8 +29,9 @@ const TYPES_ONLY = /\.([cm]?ts|map)$/
  * needed to run it, the packages that they need, and the bill of materials. `dist/` has to be built. The modes of the
  * files do not depend on the umask.
  */
-export function layOutPackage(folder: string): void {
-  for (const path of packedFiles().filter((file) => !NOT_RUN.test(file))) copy(path, folder)
+export function layOutPackage(folder: string, hasEmulator: boolean): void {
+  const files = packedFiles().filter((file) => !NOT_RUN.test(file))
+  for (const path of files.filter((file) => hasEmulator || !EMULATOR.test(file))) copy(path, folder)
   for (const { path } of carriedPackages()) copy(path, folder)
   writeFileSync(join(folder, 'sbom.cdx.json'), billOfMaterials())
   openToAll(folder)
@@ -125,7 +127,7 @@ function packConnector(folder: string, target: string): void {
   cpSync(join(SOURCES, 'source_protime/__init__.py'), join(folder, 'source_protime/__init__.py'))
   const connector = join(folder, 'connector')
   mkdirSync(connector)
-  layOutPackage(connector)
+  layOutPackage(connector, true)
   for (const name of ['LICENSE', 'NOTICE']) cpSync(join(connector, name), join(folder, name))
   const readme = readFileSync(join(packageFolder(), 'README.md'), 'utf8')
   writeFileSync(join(folder, 'README.md'), pageForPyPi(readme, packageVersion()))
@@ -195,7 +197,7 @@ function main(): void {
     options: { 'every-platform': { type: 'boolean' } },
   })
   const [kind, folder] = positionals
-  if (kind === 'tree' && folder !== undefined) layOutPackage(folder)
+  if (kind === 'tree' && folder !== undefined) layOutPackage(folder, false)
   else if (kind === 'wheel') makeWheels(false, [])
   else if (kind === 'duckdb')
     makeWheels(true, values['every-platform'] ? Object.keys(PLATFORMS) : [ownPlatform()])

@@ -43,9 +43,9 @@ def warehouse(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
     tenant = context.partition_key
     file = WAREHOUSES / f"{tenant}.duckdb"
     config = TENANTS / f"{tenant}.json"
-    exit_code, output = run(
-        [PROGRAM, "sync", "--config", config, "--warehouse", file, "--end-with-parent"]
-    )
+    metrics = WAREHOUSES / f"{tenant}.prom"
+    files = ["--config", config, "--warehouse", file, "--metrics", metrics]
+    exit_code, output = run([PROGRAM, "sync", *files, "--end-with-parent"])
     result = json.loads(output) if output else {"records": 0, "failures": []}
     facts = {"exit_code": exit_code, "records": result["records"], **costs(file)}
     if exit_code != 0:
@@ -60,7 +60,7 @@ def warehouse(context: dg.AssetExecutionContext) -> dg.MaterializeResult:
 
 def run(command: list[str | Path]) -> tuple[int, bytes]:
     """The exit code and stdout of a program; its log goes to the log of the run. It never outlives the run."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True, umask=0o077)
     try:
         output, _ = process.communicate()
         return process.returncode, output

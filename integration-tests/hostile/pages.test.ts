@@ -66,6 +66,21 @@ describe('a body that is not a page', () => {
   })
 })
 
+describe('a record that is nested too deep', () => {
+  it('fails at once, because it would be the same at the next request', async () => {
+    let requests = 0
+    const deep = record(`{"id":3,"changeVersion":"v1","a":${'['.repeat(300)}${']'.repeat(300)}}`)
+    const recording = await runScenario(
+      secondPage(() => {
+        requests += 1
+        return deep
+      }),
+    )
+    expectFailure(recording, 'system', 'nested deeper than 256 levels')
+    expect(requests).toBe(1)
+  })
+})
+
 describe('an invalid record', () => {
   it.each([
     ['null', record('null'), 'element 1 of `value` is not an object'],

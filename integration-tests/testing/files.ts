@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { lchownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -81,4 +81,20 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
   // A process that was told to end may still write its last file.
   const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 10 })
   return { path, remove }
+}
+
+/**
+ * Makes a file or link one of another user: root gives it away, anybody else is somebody else for a while. Returns what
+ * ends that.
+ */
+export function ofAnotherUser(path: string): () => void {
+  const { geteuid } = process
+  if (geteuid?.() === 0) {
+    lchownSync(path, 65534, 65534)
+    return () => {}
+  }
+  process.geteuid = () => 65534
+  return () => {
+    process.geteuid = geteuid as () => number
+  }
 }

@@ -30,6 +30,11 @@ def protime() -> None:
     _become("protime")
 
 
+def emulator() -> None:
+    """protime-emulator: the service on this machine, for people without a tenant."""
+    _become("protime-emulator")
+
+
 def _become(program: str) -> None:
     script = os.path.join(os.path.dirname(__file__), "connector", "bin", program)
     # Only looked up: to import it would take longer than Node takes to start.

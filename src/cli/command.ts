@@ -31,6 +31,16 @@ export class StartError extends ConnectorError {
   override name = 'StartError'
 }
 
+/** Waits for what must succeed before a command can start: then somebody has to correct it first. */
+export async function orStartError<T>(starting: Promise<T>): Promise<T> {
+  try {
+    return await starting
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error
+    throw new StartError(error.failure, error.id, error.message)
+  }
+}
+
 /** A command line that makes no sense; nothing was done. */
 export class UsageError extends Error {
   override name = 'UsageError'

@@ -4,15 +4,30 @@ import { Writable } from 'node:stream'
 import { ConnectorError } from '../ground/errors.ts'
 import { createPrivateFile } from '../ground/private-file.ts'
 import { createSource } from '../source/source.ts'
-import { type Asked, type BareTools, EXIT, type ExitCode, UsageError } from './command.ts'
+import {
+  type Asked,
+  type BareTools,
+  EXIT,
+  type ExitCode,
+  StartError,
+  UsageError,
+} from './command.ts'
 
-/** Asks for a configuration, checks it and writes it to a new file. */
+/**
+ * Asks for a configuration until it can be used, and writes it to a new file. The answers of before are offered again,
+ * except for the secret.
+ */
 export async function init(tools: BareTools, file: string): Promise<ExitCode> {
   if (existsSync(file)) throw exists(file)
   const questions = createQuestions(tools)
   try {
-    const settings = await askSettings(questions, tools)
-    if (!(await isUsable(settings, tools))) return EXIT.failed
+    let answers: Partial<Answers> = {}
+    let settings: object
+    do {
+      const given = await askAnswers(questions, answers, tools)
+      answers = given
+      settings = settingsOf(given)
+    } while (!(await isUsable(settings, tools)))
     await write(file, settings)
     tools.log.info(
       `${file} is written; only you may read it. Next: protime preview --config ${file}`,
@@ -23,27 +38,49 @@ export async function init(tools: BareTools, file: string): Promise<ExitCode> {
   }
 }
 
-async function askSettings({ ask, askSecret }: Questions, { mask }: BareTools): Promise<object> {
-  const tenant = tenantOf(await ask('Tenant, the first part of its address'))
-  const environment = await ask(
-    'Environment: production, sandbox, or the address of a service',
-    'production',
-  )
-  const isNamed = environment === 'production' || environment === 'sandbox'
-  if (!isNamed && !URL.canParse(environment))
-    throw new UsageError(
+interface Answers {
+  readonly tenant: string
+  readonly environment: string
+  /** The address of the token service and the name of the API, for the address of a service. */
+  readonly tokens?: string
+  readonly api?: string
+  readonly client: string
+  readonly secret: string
+}
+
+async function askAnswers(
+  { ask, askSecret }: Questions,
+  before: Partial<Answers>,
+  { log, mask }: BareTools,
+): Promise<Answers> {
+  const tenant = tenantOf(await ask('Tenant, the first part of its address', before.tenant))
+  const askEnvironment = () =>
+    ask(
+      'Environment: production, sandbox, or the address of a service',
+      before.environment ?? 'production',
+    )
+  let environment = await askEnvironment()
+  while (!isNamed(environment) && !URL.canParse(environment)) {
+    log.warn(
       `${environment} is not an environment: answer production, sandbox, or an address that begins with https://`,
     )
-  const where = isNamed ? { type: environment } : await askService(ask, environment, tenant)
-  const client_id = await ask('Client id')
-  const client_secret = await askSecret('Client secret')
-  mask.add(client_secret)
-  return {
-    tenant,
-    environment: where,
-    client_id,
-    client_secret,
+    environment = await askEnvironment()
   }
+  const below = `${environment.replace(/\/+$/, '')}/tenants/${tenant}`
+  const service = isNamed(environment)
+    ? {}
+    : {
+        tokens: await ask('Address of its token service', before.tokens ?? below),
+        api: await ask('Name of its API', before.api ?? 'svcapi'),
+      }
+  const client = await ask('Client id', before.client)
+  const secret = await askSecret('Client secret')
+  mask.add(secret)
+  return { tenant, environment, ...service, client, secret }
+}
+
+function isNamed(environment: string): boolean {
+  return environment === 'production' || environment === 'sandbox'
 }
 
 /** People also enter the whole address, because they see it in their browser. */
@@ -51,13 +88,13 @@ function tenantOf(answer: string): string {
   return answer.replace(/^https?:\/\//, '').replace(/[./].*$/, '')
 }
 
-async function askService(ask: Questions['ask'], address: string, tenant: string): Promise<object> {
-  const below = `${address.replace(/\/+$/, '')}/tenants/${tenant}`
+function settingsOf({ tenant, environment, tokens, api, client, secret }: Answers): object {
+  const service = { type: 'custom', base_url: environment, auth_url: tokens, api_name: api }
   return {
-    type: 'custom',
-    base_url: address,
-    auth_url: await ask('Address of its token service', below),
-    api_name: await ask('Name of its API', 'svcapi'),
+    tenant,
+    environment: isNamed(environment) ? { type: environment } : service,
+    client_id: client,
+    client_secret: secret,
   }
 }
 
@@ -142,7 +179,7 @@ function createQuestions({ stdin, stderr, signal }: Asked): Questions {
     if (!terminal || isHidden || done === true) stderr.write('\n')
     if (done === true) {
       signal.throwIfAborted()
-      throw new ConnectorError(
+      throw new StartError(
         'config',
         'answers-ended',
         'The answers ended before the last question. Nothing was written.',

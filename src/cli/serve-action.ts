@@ -2,7 +2,6 @@ import { createServiceClient } from '../client/create-service-client.ts'
 import { webhookCollections } from '../client/service-client.ts'
 import { webhookScopes } from '../client/webhooks.ts'
 import { isLoopback } from '../config/config.ts'
-import { ConnectorError } from '../ground/errors.ts'
 import { createMask } from '../ground/mask.ts'
 import { resolvedFile } from '../ground/private-file.ts'
 import { lockFile } from '../ground/process-lock.ts'
@@ -24,7 +23,7 @@ import {
   type CommandAction,
   EXIT,
   type ExitCode,
-  StartError,
+  orStartError,
   UsageError,
 } from './command.ts'
 import { isDryRun, webhookCollection } from './with-client.ts'
@@ -276,15 +275,5 @@ function connection(
       }),
     scopesOf: (collection) =>
       webhookScopes([collection]).map((scope) => scopeName(endpoints, scope)),
-  }
-}
-
-/** A server that cannot start is not a failure of the service: somebody has to correct it first. */
-async function orStartError<T>(starting: Promise<T>): Promise<T> {
-  try {
-    return await starting
-  } catch (error) {
-    if (!(error instanceof ConnectorError)) throw error
-    throw new StartError(error.failure, error.id, error.message)
   }
 }

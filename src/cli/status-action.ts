@@ -1,24 +1,31 @@
-import type { Tools } from '../protocol/connector.ts'
 import { INVENTORY, streams as knownStreams } from '../streams/streams.ts'
 import { DELTA_LIFE_HOURS } from '../sync/plan.ts'
 import { readStatus, type StreamAge, type WarehouseAge } from '../warehouse/account.ts'
 import { createPatience } from '../warehouse/duckdb.ts'
-import { EXIT, type ExitCode } from './command.ts'
-import { recordTable } from './preview-action.ts'
+import { type BareTools, EXIT, type ExitCode, orStartError } from './command.ts'
+import { recordTable, widthOf } from './record-table.ts'
 
 const HOUR_MS = 3_600_000
-/** The width of a terminal that does not report it. */
-const WIDTH = 120
+/** The options of a command that reads a warehouse. */
+export interface StatusOptions {
+  readonly warehouse: string
+  readonly json?: boolean
+}
 
-/** Prints how old the rows of each stream are, and how the next sync will read it. */
+/**
+ * Prints how old the rows of each stream are, and how the next sync will read it. The exit code says whether the last sync
+ * has succeeded.
+ */
 export async function status(
-  path: string,
-  print: (text: string) => Promise<void> | undefined,
-  { now, ...tools }: Pick<Tools, 'log' | 'signal'> & { readonly now: Date },
+  { warehouse, json = false }: StatusOptions,
+  now: Date,
+  { print, ...tools }: Pick<BareTools, 'log' | 'signal' | 'print'>,
 ): Promise<ExitCode> {
-  const found = await readStatus(path, createPatience(0, tools))
-  await print(`${statusText(found, now, process.stdout.columns || WIDTH)}\n`)
-  return EXIT.done
+  const found = await orStartError(readStatus(warehouse, createPatience(0, tools)))
+  const streams = found.streams.map((one) => ({ ...one, nextSync: nextOf(one, now) }))
+  const text = () => `${statusText(found, now, widthOf(process.stdout))}\n`
+  await print(json ? JSON.stringify({ ...found, streams }) : text())
+  return found.sync?.exit === EXIT.done ? EXIT.done : EXIT.failed
 }
 
 /** The account of a warehouse as text: its tenant, its last sync, and a line for each stream. */

@@ -22,6 +22,7 @@ export interface SyncOptions {
   readonly streams?: string
   readonly fullRefresh?: boolean
   readonly rewrite?: boolean
+  readonly dropOthers?: boolean
   readonly keepDeleted?: boolean
   /** Milliseconds. */
   readonly wait?: number
@@ -40,6 +41,7 @@ const PARENT_MS = 1_000
 export function syncAction(options: SyncOptions, parent: number): CommandAction {
   return async ({ config, input, signal, ...tools }) => {
     if (options.endWithParent === true) endWith(parent)
+    const began = new Date()
     const startedAt = performance.now()
     const seconds = () => Math.round((performance.now() - startedAt) / 10) / 100
     const shown = shownBy(options, tools)
@@ -48,7 +50,7 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
     const sync = async (observer: SyncObserver) => {
       const streams = streamNames(options, input)
       await warnOfReaders(options.warehouse, shown.log)
-      done.result = await syncPrivately({
+      done.result = await syncWarehouse({
         source,
         config,
         path: options.warehouse,
@@ -56,6 +58,7 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
         keepsDeleted: options.keepDeleted === true,
         owner: ownerOf(config),
         rewrites: options.rewrite === true,
+        dropsOthers: options.dropOthers,
         // Streams that this command line does not name are still wanted, unless the configuration says
         // otherwise.
         mayLeaveOut: options.streams === undefined,
@@ -71,7 +74,7 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
     }
     const failures = (error: unknown) => done.result ?? failed(error)
     const { stopped, ...result } = await observed(shown, sync).then(failures, failures)
-    const exitCode = report(result, seconds(), tools)
+    const exitCode = report(result, { began, seconds: seconds() }, tools)
     if (stopped !== undefined) throw stopped
     return exitCode
   }
@@ -81,7 +84,8 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
 export function refuseSync(options: SyncOptions): Refuse {
   return async (error, tools) => {
     const failures = await observed(shownBy(options, tools), async () => [{ error }])
-    return report({ records: 0, commits: 0, failures }, 0, tools)
+    const now = { began: new Date(), seconds: 0 }
+    return report({ records: 0, commits: 0, failures }, now, tools)
   }
 }
 
@@ -120,14 +124,6 @@ function failed(error: unknown): WarehouseSync {
   return { records: 0, commits: 0, failures: [{ error: asConnectorError(error) }] }
 }
 
-/** A sync in which only the owner can read the files that DuckDB makes beside the warehouse. */
-export function syncPrivately(
-  settings: Parameters<typeof syncWarehouse>[0],
-): Promise<WarehouseSync> {
-  const mask = process.umask(0o077)
-  return syncWarehouse(settings).finally(() => process.umask(mask))
-}
-
 /** The tenant of a warehouse, and the treatment of its records. */
 export function ownerOf(config: ActionTools['config']): Owner {
   return { ...config, redaction: settingsFingerprint(config.privacy) }
@@ -135,11 +131,11 @@ export function ownerOf(config: ActionTools['config']): Owner {
 
 function report(
   { records, commits, failures }: Omit<WarehouseSync, 'stopped'>,
-  seconds: number,
+  { began, seconds }: { readonly began: Date; readonly seconds: number },
   { say, log, mask }: Pick<ActionTools, 'say' | 'log' | 'mask'>,
 ): ExitCode {
   const told = tellFailures(failures, { log, mask })
-  void say({ records, commits, failures: told, seconds })
+  void say({ records, commits, failures: told, seconds, began, ended: new Date() })
   return exitCodeOf(failures)
 }
 

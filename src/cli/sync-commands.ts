@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { DIALECTS } from '../verify/landing-queries.ts'
 import { type Act, type BareAct, CONFIG_FILE, EXIT, examples, UsageError } from './command.ts'
 import type { DbtInitOptions } from './dbt-init-action.ts'
+import type { StatusOptions } from './status-action.ts'
 import type { SyncOptions } from './sync-action.ts'
 import type { VerifyOptions } from './verify-action.ts'
 
@@ -26,7 +27,7 @@ ${examples('init', 'init --config acme.json')}`,
     )
 }
 
-/** `protime check`: whether the configuration works. `protime status`: how old a warehouse is. */
+/** `protime check`: whether the configuration works. `protime status` and `protime query`: what a warehouse has. */
 export function addStatus(program: Command, act: Act, bare: BareAct): void {
   program
     .command('check')
@@ -51,11 +52,31 @@ ${examples('check', 'check --config acme.json')}`,
     .command('status')
     .description('show when each stream of a warehouse was last complete, and how it is read next')
     .option('--warehouse <file>', 'the DuckDB file of protime sync', 'protime.duckdb')
-    .addHelpText('after', `\nReads only the file.\n${examples('status')}`)
-    .action(({ warehouse }: { warehouse: string }) =>
-      bare(async ({ print, ...tools }) => {
+    .option('--json', 'print one JSON line')
+    .addHelpText(
+      'after',
+      `\nReads only the file. Ends with 1 if the last sync failed, or has not ended.\n${examples('status', 'status --json')}`,
+    )
+    .action((options: StatusOptions) =>
+      bare(async (tools) => {
         const { status } = await import('./status-action.ts')
-        return status(warehouse, print, { now: new Date(), ...tools })
+        return status(options, new Date(), tools)
+      }),
+    )
+  program
+    .command('query <sql>')
+    .description('print the result of a query on a warehouse')
+    .option('--warehouse <file>', 'the DuckDB file of protime sync', 'protime.duckdb')
+    .option('--json', 'one JSON line per row instead of a table')
+    .addHelpText(
+      'after',
+      `\nOnly reads the file, and no other one. The tables are in the schema main, the views with nested fields as columns in flat.
+${examples('query "SHOW ALL TABLES"', 'query "SELECT count(*) FROM flat.people" --json')}`,
+    )
+    .action((sql: string, options: StatusOptions) =>
+      bare(async (tools) => {
+        const { query } = await import('./query-action.ts')
+        return query(sql, options, tools)
       }),
     )
 }
@@ -98,7 +119,11 @@ export function addSync(program: Command, act: Act): void {
       '--rewrite',
       'read everything into a new file that replaces this one; needed after a change of the settings of personal data',
     )
-    .option('--keep-deleted', 'keep deleted rows in the tables, with the time in _deleted_at')
+    .option('--drop-others', 'with --rewrite: lose what no sync has created in the file')
+    .option(
+      '--keep-deleted',
+      'from now on, the file keeps deleted rows, with the time in _deleted_at',
+    )
     .option(
       '--wait <time>',
       'wait this long while another process has the warehouse open: 30s, 10m, 2h',
@@ -111,6 +136,8 @@ export function addSync(program: Command, act: Act): void {
     )
     .option('--end-with-parent', 'stop, as after SIGTERM, when the parent process is gone')
     .action(async (options: SyncOptions) => {
+      if (options.dropOthers === true && options.rewrite !== true)
+        throw new UsageError('--drop-others can only be used with --rewrite')
       // The parent may end before anything else is loaded.
       const parent = process.ppid
       const { refuseSync, syncAction } = await import('./sync-action.ts')

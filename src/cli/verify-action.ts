@@ -11,8 +11,9 @@ import { type Dialect, landingQueries } from '../verify/landing-queries.ts'
 import { readPrintedRows } from '../verify/printed-rows.ts'
 import type { Held, VerifiedStream } from '../verify/row-table.ts'
 import { type Verified, verify, verifyBetweenSyncs } from '../verify/verify.ts'
-import { keepsDeleted, readWarehouse } from '../verify/warehouse-rows.ts'
+import { readWarehouse } from '../verify/warehouse-rows.ts'
 import { createPatience } from '../warehouse/duckdb.ts'
+import { syncWarehouse } from '../warehouse/sync-warehouse.ts'
 import {
   type ActionTools,
   type CommandAction,
@@ -21,14 +22,7 @@ import {
   type Refuse,
   StartError,
 } from './command.ts'
-import {
-  exitCodeOf,
-  ownerOf,
-  progressOf,
-  streamNames,
-  syncPrivately,
-  tellFailures,
-} from './sync-action.ts'
+import { exitCodeOf, ownerOf, progressOf, streamNames, tellFailures } from './sync-action.ts'
 
 /** The options of `protime verify`. */
 export interface VerifyOptions {
@@ -154,13 +148,12 @@ async function sync(
   streams: readonly VerifiedStream[],
   { config, signal, log, mask }: ActionTools,
 ): Promise<readonly Failure[]> {
-  const patience = createPatience(0, { log, signal })
-  const { failures, stopped } = await syncPrivately({
+  const { failures, stopped } = await syncWarehouse({
     source: createSource(),
     config,
     path,
     streams: streams.map(({ name }) => name),
-    keepsDeleted: existsSync(path) && (await keepsDeleted(path, patience)),
+    keepsDeleted: false,
     owner: ownerOf(config),
     exitCodeOf: ({ failures }) => exitCodeOf(failures),
     tools: { log, mask, signal },

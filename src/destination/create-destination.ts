@@ -1,4 +1,4 @@
-import { closeSync, fchmodSync, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, readSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createServiceClient } from '../client/create-service-client.ts'
 import type { ServiceClient } from '../client/service-client.ts'
@@ -6,6 +6,7 @@ import { type Config, parseConfig } from '../config/config.ts'
 import { configWarnings } from '../config/config-faults.ts'
 import { parseWriteSettings, SYNC_MODES, type WriteSettings } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import { openOwnFile } from '../ground/private-file.ts'
 import type { ProcessLock } from '../ground/process-lock.ts'
 import { resourceUrl, scopeName } from '../http/endpoints.ts'
 import { CHECK_RETRY_MS, type RetryPolicy, retryPolicyOf } from '../http/retry.ts'
@@ -52,18 +53,28 @@ function createRejectedRecords(path: string | undefined): RejectedRecords {
   }
 }
 
+/** The beginning of each line. */
+const LINE = '{"object":'
+
+/** Opens a new file, an empty one, or that of an earlier run; nobody else can read it. */
 function open(path: string): number {
+  const { O_RDWR, O_APPEND, O_CREAT } = constants
+  let file: number | undefined
   try {
-    const file = openSync(path, 'a', 0o600)
-    // An existing file keeps its mode.
-    fchmodSync(file, 0o600)
+    file = openOwnFile(path, O_RDWR | O_APPEND | O_CREAT)
+    if ((fstatSync(file).mode & 0o077) !== 0) throw new Error('other users may read it')
+    const start = Buffer.alloc(LINE.length)
+    const length = readSync(file, start, 0, LINE.length, 0)
+    if (length > 0 && start.toString() !== LINE) throw new Error('it has other content')
     return file
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    if (file !== undefined) closeSync(file)
+    if (error instanceof ConnectorError) throw error
+    const { code, message } = error as NodeJS.ErrnoException
     throw new ConnectorError(
       'config',
       'rejected-records-not-written',
-      `The file given by rejected_records cannot be written (${code}): ${path}.`,
+      `The file given by rejected_records cannot be written (${code ?? message}): ${path}.`,
     )
   }
 }

@@ -1,5 +1,13 @@
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,4 +76,13 @@ it('if several processes lock a file at the same instant, even after a kill, exa
     await locks[0]?.release()
     expect(readdirSync(folder)).toEqual([])
   }
+})
+
+it('leaves what has the name of a lock and is no socket', async () => {
+  const file = join(emptyFolder(), 'store.json')
+  const planted = `${file}.0123456789abcdef.lock`
+  writeFileSync(planted, 'mine')
+  const lock = await lockFile(file, WORDS)
+  expect(readFileSync(planted, 'utf8')).toBe('mine')
+  await lock.release()
 })

@@ -88,6 +88,35 @@ export function repeatedMember(json: string): readonly string[] | undefined {
   return undefined
 }
 
+/**
+ * The elements of an array that is a member of a JSON object, each as JSON text on one line, with all digits of its
+ * numbers, which JSON.parse may round. Empty if there is no such array. The JSON has to be valid.
+ */
+export function elementsOf(json: string, member: string): string[] {
+  const elements: string[] = []
+  let element: string | undefined
+  let [depth, at] = [0, 0]
+  let [text, name] = ['', '']
+  for (const { 0: token, index } of json.matchAll(TEXTS_AND_MARKS)) {
+    const before = json.slice(at, index).trim()
+    at = index + token.length
+    if (depth === 1 && token === ':') name = text
+    if (token.startsWith('"')) text = token
+    if (element !== undefined) {
+      element += before
+      const isEnd = depth === 2 && token === ']'
+      if (element !== '' && (isEnd || (depth === 2 && token === ','))) elements.push(element)
+      if (isEnd) element = undefined
+      else element = depth === 2 && token === ',' ? '' : element + token
+    }
+    if (token === '{' || token === '[') depth++
+    else if (token === '}' || token === ']') depth--
+    const isList = depth === 2 && token === '[' && element === undefined && name !== ''
+    if (isList && JSON.parse(name) === member) element = ''
+  }
+  return elements
+}
+
 /** The message for a record that has a member twice. */
 export function repeatedMemberMessage(path: readonly string[]): string {
   return `The member ${path.join('.')} comes twice, and it is not clear which one counts.`

@@ -55,6 +55,8 @@ export const SYNC_FAILURES = {
     'streams-left-out',
     'not-locked',
     'lock-not-written',
+    'file-not-own',
+    'made-by-others',
   ],
   transient: [
     'asked-to-wait',
@@ -126,6 +128,7 @@ export const SYNC_WARNINGS = [
   'unknown-fields',
   'value-of-another-type',
   'table-changed',
+  'deleted-rows-end',
   'output-not-written',
 ] as const
 
@@ -147,6 +150,7 @@ export const OTHER_FAILURES = [
   'not-a-warehouse',
   'nothing-compared',
   'outcomes-not-known',
+  'query-not-valid',
   'records-failed',
   'rejected-records-not-written',
   'rows-not-valid',

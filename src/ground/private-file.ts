@@ -1,14 +1,109 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, realpathSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs'
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
+import { ConnectorError } from './errors.ts'
+
+/**
+ * What is at a path that is about to be written or trusted; undefined if there is nothing. Throws a config error unless
+ * it is a regular file of this user: in a folder that they share, others can put links, pipes and files of their own.
+ */
+export function ownFile(path: string): Stats | undefined {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found !== undefined) assertOwn(path, found, found.isFile(), 'is no regular file')
+  return found
+}
+
+/**
+ * Opens a file of this user, or creates one that only this user can read; `flags` are those of the system. Throws what
+ * `ownFile` throws, and the system's error.
+ */
+export function openOwnFile(path: string, flags: number): number {
+  ownFile(path)
+  // What was put there since is not followed, and does not block.
+  const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
+  const file = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, MODE)
+  try {
+    const found = fstatSync(file)
+    assertOwn(path, found, found.isFile(), 'is no regular file')
+    return file
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
+}
+
+/** The text of a file of this user; undefined if there is none. Throws what `openOwnFile` throws. */
+export function readOwnFile(path: string): string | undefined {
+  if (ownFile(path) === undefined) return undefined
+  const file = openOwnFile(path, constants.O_RDONLY)
+  try {
+    return readFileSync(file, 'utf8')
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Creates a folder that only this user can read, if there is none. Throws a config error for anything else that is there. */
+export function ownFolder(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) mkdirSync(path, { mode: 0o700 })
+  else assertOwn(path, found, found.isDirectory(), 'is no folder')
+}
+
+/**
+ * The file behind a path that a person has named, which may be a symbolic link of that person. So temporary files are
+ * created beside the file itself and replace it, not the link. Throws a config error for a link of another user.
+ */
+export function resolvedFile(path: string): string {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found?.isSymbolicLink() !== true) return path
+  if (!isOwn(found)) throw notOwn(path, OF_ANOTHER)
+  return existsSync(path) ? realpathSync(path) : resolve(dirname(path), readlinkSync(path))
+}
+
+/** Only the owner can read it. */
+const MODE = 0o600
+const OF_ANOTHER = 'belongs to another user'
+
+function assertOwn(path: string, found: Stats, isExpected: boolean, otherwise: string): void {
+  if (found.isSymbolicLink()) throw notOwn(path, 'is a symbolic link')
+  if (!isExpected) throw notOwn(path, otherwise)
+  if (!isOwn(found)) throw notOwn(path, OF_ANOTHER)
+}
+
+/** Root can change every file anyway. Windows has no owners as numbers. */
+function isOwn({ uid }: Stats): boolean {
+  return uid === 0 || process.geteuid === undefined || uid === process.geteuid()
+}
+
+function notOwn(path: string, what: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'file-not-own',
+    `${path} ${what}, so it is neither read nor written. Move it, or name another file.`,
+  )
+}
 
 /**
  * Checks that a new file of this name can be created, and leaves nothing behind. Rejects with the system's error,
  * such as EEXIST.
  */
 export async function checkNewFile(path: string): Promise<void> {
-  await (await open(path, 'wx', 0o600)).close()
+  await (await open(path, 'wx', MODE)).close()
   await rm(path)
 }
 
@@ -34,10 +129,11 @@ export async function createPrivateFile(path: string, text: string): Promise<voi
 }
 
 /**
- * Creates or replaces a file that only its owner can read, in one step that survives a power failure. Rejects with
- * the system's error; then the file is unchanged.
+ * Creates or replaces a file that only its owner can read, in one step that survives a power failure. Rejects with what
+ * `ownFile` throws, or the system's error; then the file is unchanged.
  */
 export async function replacePrivateFile(path: string, text: string): Promise<void> {
+  ownFile(path)
   const fresh = `${path}.new`
   // A crash may have left this file.
   await rm(fresh, { force: true })
@@ -53,7 +149,7 @@ export async function replacePrivateFile(path: string, text: string): Promise<vo
 
 /** Creates a file and waits until the text is on the disk; if this fails, there is no file. */
 async function writeNew(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
+  const file = await open(path, 'wx', MODE)
   try {
     await file.writeFile(text)
     await file.sync()
@@ -98,9 +194,10 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/**
- * Resolves symbolic links, so that temporary files are created beside the file itself and replace it, not the link.
- */
-export function resolvedFile(path: string): string {
-  return existsSync(path) ? realpathSync(path) : path
+/** Does work in which every file that anything creates can be read by its owner alone. */
+export function privately<T>(work: () => Promise<T>): Promise<T> {
+  // A worker cannot change what belongs to its process.
+  if (!isMainThread) return work()
+  const mask = process.umask(0o077)
+  return work().finally(() => process.umask(mask))
 }

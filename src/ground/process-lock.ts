@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { constants } from 'node:fs'
+import { constants, lstatSync } from 'node:fs'
 import { access, open, readdir, rename, rm } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { hostname } from 'node:os'
@@ -122,7 +122,9 @@ export async function lockFile(path: string, words: LockWords): Promise<ProcessL
       (name) =>
         name.startsWith(prefix) &&
         /^[0-9a-f]{16}\.lock$/.test(name.slice(prefix.length)) &&
-        name !== own,
+        name !== own &&
+        // Nothing else of this name is asked, or removed.
+        lstatSync(folder.path(name), { throwIfNoEntry: false })?.isSocket() === true,
     )
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonFault, repeatedMember } from './json.ts'
+import { elementsOf, jsonFault, repeatedMember } from './json.ts'
 import { clean, nearest } from './text.ts'
 
 /** Any character, half of a surrogate pair too: the unit 'binary' takes a second to be made. */
@@ -124,4 +124,21 @@ describe('a member that comes twice in one object', () => {
       }),
     )
   })
+})
+
+it.each([
+  [
+    '{"items":[{"id":1,"total":9007199254740993},{"id":2}],"cursor":"a"}',
+    ['{"id":1,"total":9007199254740993}', '{"id":2}'],
+  ],
+  [
+    '{\n  "items": [\n    { "a": [1, {"b": "x, ]"}] },\n    1.50\n  ]\n}',
+    ['{"a":[1,{"b":"x, ]"}]}', '1.50'],
+  ],
+  ['{"other":{"items":[7]},"x":["items",[8]],"items":[]}', []],
+  ['{"item\\u0073":["a"]}', ['"a"']],
+  ['{"items":{"a":[1]}}', []],
+  ['[[1]]', []],
+])('the elements of a list are taken out as they are written: %s', (json, elements) => {
+  expect(elementsOf(json, 'items')).toEqual(elements)
 })

@@ -10,7 +10,10 @@ export class RecordTooLargeError extends MalformedPageError {
   override name = 'RecordTooLargeError'
 }
 
-/** A page with a name, a key or a version that is too long for a state or a warehouse. */
+/**
+ * A page above a limit that no setting changes: a name, a key or a version that is too long for a state or a warehouse, or
+ * a value that is nested too deep. It would be the same at the next request.
+ */
 export class TextTooLongError extends MalformedPageError {
   override name = 'TextTooLongError'
 }
@@ -64,7 +67,7 @@ export function damage({ kind, at, elements }: Problem, facts: PageFacts): Malfo
     case 'not-json':
       return new MalformedPageError(`the body is not JSON at byte ${at}${startOf(facts.opening)}`)
     case 'too-deep':
-      return new MalformedPageError(`the body is nested deeper than 256 levels at byte ${at}`)
+      return new TextTooLongError(`the body is nested deeper than 256 levels at byte ${at}`)
     case 'not-an-object':
       return new MalformedPageError('the body is JSON, but not an object')
     case 'items-not-a-list':

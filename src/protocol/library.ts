@@ -1,6 +1,7 @@
 // What other packages import as `source-protime/protocol`. Nothing else is public.
 
 export { ConnectorError, type FailureType } from '../ground/errors.ts'
+export { elementsOf } from '../ground/json.ts'
 export type { Mask } from '../ground/mask.ts'
 export type { SettingsSchema } from '../ground/settings-schema.ts'
 export {

@@ -18,7 +18,10 @@ import { MOST_GENERATION } from './sync-columns.ts'
 
 /** A stream to read, with the specification from its source. */
 export interface StreamReading extends Omit<StreamRequest, 'name'> {
-  readonly spec: Pick<StreamSpec, 'name' | 'isIncremental' | 'hasDeletes' | 'hasGenerations'>
+  readonly spec: Pick<
+    StreamSpec,
+    'name' | 'key' | 'isIncremental' | 'hasDeletes' | 'hasGenerations'
+  >
 }
 
 /**
@@ -140,6 +143,9 @@ class CheckedOutput implements StreamOutput {
     this.#assertStamp(stamp)
     // A hand-made batch has no `fault`.
     if (batch.fault !== null) this.#refuse(batch.fault ?? 'its batch is of an unknown kind')
+    const { members } = batch
+    const missing = members && this.#spec.key.find((name) => !members.has(name))
+    if (missing !== undefined) this.#refuse(`a record has no ${missing}, which is its key`)
     if (!this.#spec.hasDeletes && batch.ops.some((op) => op !== UPSERT && op !== SKIP))
       this.#refuse('it has deletes, and its specification does not say so (hasDeletes)')
     return this.#output.records(batch, stamp)

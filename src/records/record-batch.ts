@@ -1,3 +1,5 @@
+import { isJsonObject, tryParseJson } from '../ground/json.ts'
+
 /** What happens to a member: it is kept, left out, or rewritten. */
 export type MemberRule = 'keep' | 'drop' | ValueReplacement | ObjectRules
 
@@ -68,6 +70,8 @@ export interface RecordBatch {
    * rejects a batch with a fault.
    */
   readonly fault: string | null
+  /** The members that every record has, and not as null; undefined if a scanner has checked the key. */
+  readonly members?: ReadonlySet<string> | undefined
   /** The rules of a catalog's selection that were already applied to the records. */
   readonly selection?: ObjectRules | undefined
   /**
@@ -93,12 +97,14 @@ export interface JsonRecord {
 export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
   const ops = new Uint8Array(records.length).fill(UPSERT)
   const at = (index: number) => records[index] ?? { json: '{}' }
+  const { fault, members } = checked(records)
   return {
     count: records.length,
     ops,
     keys: new Float64Array(records.length).fill(Number.NaN),
     highestVersion: undefined,
-    fault: faultOf(records),
+    fault,
+    members,
     keyText: (index) => at(index).key ?? 'null',
     versionText: () => undefined,
     dateText: () => undefined,
@@ -118,19 +124,25 @@ export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
   }
 }
 
-/** Describes the first record that is not valid, without any of its values. */
-function faultOf(records: readonly JsonRecord[]): string | null {
-  const at = records.findIndex(({ json }) => !isOneObject(json))
-  return at < 0 ? null : `record ${at + 1} of ${records.length} is not one JSON object on one line`
+/** Describes the first record that is not valid, without any of its values; and the members that all have. */
+function checked(records: readonly JsonRecord[]): Pick<RecordBatch, 'fault' | 'members'> {
+  let members: Set<string> | undefined
+  for (const [i, { json }] of records.entries()) {
+    const record = objectOf(json)
+    if (record === undefined)
+      return {
+        fault: `record ${i + 1} of ${records.length} is not one JSON object on one line`,
+      }
+    members ??= new Set(Object.keys(record))
+    for (const name of members) if ((record[name] ?? null) === null) members.delete(name)
+  }
+  return { fault: null, members }
 }
 
-function isOneObject(json: unknown): boolean {
-  if (typeof json !== 'string' || !/^\{[^\n\r]*\}$/.test(json)) return false
-  try {
-    return Object.keys(JSON.parse(json)).length > 0
-  } catch {
-    return false
-  }
+function objectOf(json: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof json !== 'string' || !/^\{[^\n\r]*\}$/.test(json)) return undefined
+  const record = tryParseJson(json)
+  return isJsonObject(record) && Object.keys(record).length > 0 ? record : undefined
 }
 
 /** Adds the records of a batch that are not skipped to these counts. Returns their number. */

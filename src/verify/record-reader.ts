@@ -1,7 +1,8 @@
 import { deletionOf } from '../protocol/sync-columns.ts'
 import { JsonDigest, roundedNumber, scalarEnd, skipSpace } from '../records/json-digest.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
-import { type Column, type ColumnType, columnType, fits, unescaped } from '../warehouse/column.ts'
+import { type Column, type ColumnType, columnType } from '../warehouse/column.ts'
+import { fits, unescaped } from '../warehouse/fit.ts'
 import { createFieldList, dayNumber, type FieldList, keyOf, RowDigest } from './digests.ts'
 
 const QUOTE = 0x22

@@ -6,8 +6,9 @@ import { readState } from '../sync/stored-state.ts'
 import { isOwned, type Owner } from '../warehouse/account.ts'
 import { type Column, DELETED_AT } from '../warehouse/column.ts'
 import { closingOnError, openDatabase, type Patience, texts } from '../warehouse/duckdb.ts'
+import { presentTables } from '../warehouse/present-tables.ts'
 import { literal, quoted } from '../warehouse/sql.ts'
-import { presentTables, storedColumns } from '../warehouse/tables.ts'
+import { storedColumns } from '../warehouse/tables.ts'
 import { dayNumber, keyOf, NO_DAY, type RowKey } from './digests.ts'
 import { createExactReader, type RecordReader } from './record-reader.ts'
 import { type Held, type HeldRows, RowTable, type VerifiedStream } from './row-table.ts'
@@ -62,7 +63,7 @@ export async function readWarehouse(settings: WarehouseRowsSettings): Promise<He
         const rows = await readTable(connection, {
           stream,
           columns: columns.get(name) ?? [],
-          present: present.columnsOf(name) ?? new Set(),
+          present: new Set(present.columnsOf(name)?.keys()),
           isMarked: marked.has(name),
           isWanted: (key) => isWanted(name, key),
           collect,
@@ -78,16 +79,6 @@ export async function readWarehouse(settings: WarehouseRowsSettings): Promise<He
 /** The tables with rows that are marked as deleted. */
 const MARKED = `SELECT table_name FROM information_schema.columns
   WHERE table_schema = 'main' AND column_name = ${literal(DELETED_AT)}`
-
-/** Whether a file has deleted rows, of syncs that kept them. */
-export async function keepsDeleted(path: string, patience: Patience): Promise<boolean> {
-  const database = await patience(() => openDatabase(path))
-  return closingOnError(database, async () => {
-    const isMarked = (await texts(database.connection, MARKED)).length > 0
-    database.close()
-    return isMarked
-  })
-}
 
 interface TableSettings {
   readonly stream: VerifiedStream

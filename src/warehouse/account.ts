@@ -55,8 +55,31 @@ export async function isOwned(
 export function claim({ tenant, environment, redaction }: Owner): string[] {
   const owner = [tenant, environment, redaction].map(literal).join(', ')
   return [
+    'CREATE SCHEMA IF NOT EXISTS _protime',
     'CREATE TABLE _protime.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR)',
     `INSERT INTO _protime.owner VALUES (${FORMAT}, ${owner})`,
+  ]
+}
+
+/** Whether the file keeps deleted rows: once it does, it does for good. Only reads. */
+export async function keepsDeletedRows(connection: DuckDBConnection): Promise<boolean> {
+  const [owner] = (await connection.runAndReadAll('FROM _protime.owner')).getRowObjects()
+  const stored = owner?.['keeps_deleted']
+  if (typeof stored === 'boolean') return stored
+  // Earlier versions of this program did not store it.
+  return (await texts(connection, MARKED_TABLES)).length > 0
+}
+
+/** The tables of streams that have a column for deleted rows. */
+export const MARKED_TABLES = `SELECT DISTINCT marked.table_name FROM duckdb_columns() AS marked
+  JOIN _protime.columns AS known ON known.stream = marked.table_name
+  WHERE marked.database_name = current_database() AND marked.schema_name = 'main' AND marked.column_name = ${literal(DELETED_AT)}`
+
+/** Stores whether the file keeps deleted rows. */
+export function keepDeletedRows(keeps: boolean): string[] {
+  return [
+    'ALTER TABLE _protime.owner ADD COLUMN IF NOT EXISTS keeps_deleted BOOLEAN',
+    `UPDATE _protime.owner SET keeps_deleted = ${keeps} WHERE keeps_deleted IS DISTINCT FROM ${keeps}`,
   ]
 }
 

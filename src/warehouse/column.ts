@@ -1,5 +1,4 @@
 import { ConnectorError } from '../ground/errors.ts'
-import { normalised } from '../records/json-digest.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 
 /** The DuckDB types of columns. JSON accepts every value unchanged. */
@@ -161,60 +160,4 @@ function columnOfNewMember(
 
 function nameOf(bytes: Buffer, start: number, end: number): string {
   return JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as string
-}
-
-const QUOTE = 0x22
-/** DuckDB accepts no time zone after a time without seconds. */
-const TIME = /^(\d{4})-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?)?$/
-
-/**
- * Whether a column of this type can store a JSON value without loss: from `start` to `end`, quotes included,
- * and not null.
- */
-export function fits(type: ColumnType, bytes: Buffer, start: number, end: number): boolean {
-  if (type === 'JSON') return true
-  if (type === 'VARCHAR') return bytes[start] === QUOTE
-  const text = unescaped(bytes, start, end)
-  switch (type) {
-    case 'BIGINT':
-      return /^-?\d{1,19}$/.test(text) && (text.length < 19 || isInt64(BigInt(text)))
-    case 'BOOLEAN':
-      return text === 'true' || text === 'false'
-    case 'DOUBLE':
-      return isExactDouble(text)
-    case 'DATE':
-      return /^"\d{4}-\d\d-\d\d"$/.test(text) && isDay(text.slice(1, -1))
-    case 'TIMESTAMP_NS':
-      return isTime(text.slice(1, -1))
-  }
-}
-
-/** The text of a JSON value of ASCII, quotes included, without the escapes that JSON allows for any character. */
-export function unescaped(bytes: Buffer, start: number, end: number): string {
-  const text = bytes.toString('latin1', start, end)
-  return bytes[start] === QUOTE && text.includes('\\') ? `"${JSON.parse(text)}"` : text
-}
-
-function isInt64(integer: bigint): boolean {
-  return BigInt.asIntN(64, integer) === integer
-}
-
-function isExactDouble(text: string): boolean {
-  if (!/^[-\d]/.test(text)) return false
-  const value = Number(text)
-  return Number.isFinite(value) && normalised(text) === normalised(String(value))
-}
-
-/** The date does not exist if the resulting time is on another day. DuckDB takes the year 0 as the first one before Christ. */
-function isDay(text: string): boolean {
-  const time = Date.parse(text)
-  if (text.startsWith('0000')) return false
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
-}
-
-function isTime(text: string): boolean {
-  const [, year] = TIME.exec(text) ?? []
-  // The range of nanoseconds since 1970.
-  const isInRange = Number(year) >= 1678 && Number(year) <= 2261
-  return isInRange && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text))
 }

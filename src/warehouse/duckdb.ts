@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
-import { resolvedFile } from '../ground/private-file.ts'
+import { ownFile } from '../ground/private-file.ts'
 import { packageFolder } from '../ground/project-files.ts'
 import type { Tools } from '../protocol/connector.ts'
 import { literal } from './sql.ts'
+import { isFull, unwritable } from './unwritable.ts'
 
 /** The part of DuckDB's package that is used. */
 type DuckDb = Pick<typeof import('@duckdb/node-api'), 'DuckDBInstance'>
@@ -40,21 +41,25 @@ export interface Database {
 /**
  * Opens a DuckDB file, or creates it. `temporary` is a folder for data that does not fit into memory; without it, the
  * file must exist and is only read. DuckDB is an optional dependency: if it is missing, a config error says how to
- * install it. If another process has the file open, the error is transient.
+ * install it. If another process has the file open, the error is transient. A file that is written, and its log, must be
+ * regular files of this user; one that is read may be somebody else's.
  */
 export async function openDatabase(path: string, temporary?: string): Promise<Database> {
   const { DuckDBInstance } = await load()
   // DuckDB takes what follows a question mark as options, not as a part of the path.
   if (path.includes('?')) throw badName(path, 'a question mark')
-  if (temporary === undefined && !existsSync(path)) throw noFile(path)
+  if (temporary !== undefined) for (const file of [path, `${path}.wal`]) ownFile(file)
+  else if (sizeOf(path) === 0) throw noFile(path)
+  else sizeOf(`${path}.wal`)
   const instance = await open(DuckDBInstance, path, temporary)
   const connection = await instance.connect()
   // A statement can read any file by its name. Only files in this folder have to be read.
-  if (temporary !== undefined)
-    await run(connection, [
-      `SET allowed_directories = [${literal(join(temporary, '/'))}]`,
-      'SET enable_external_access = false',
-    ])
+  await run(connection, [
+    ...(temporary === undefined
+      ? []
+      : [`SET allowed_directories = [${literal(join(temporary, '/'))}]`]),
+    'SET enable_external_access = false',
+  ])
   const database = {
     connection,
     close() {
@@ -66,6 +71,22 @@ export async function openDatabase(path: string, temporary?: string): Promise<Da
   if (typeof file === 'string' && !OUR_SCHEMAS.has(String(name).toLowerCase())) return database
   database.close()
   throw typeof file === 'string' ? badName(path, `the name of a schema, ${name}`) : noDuckDb(path)
+}
+
+/**
+ * Whether there is a file that a sync may continue: one without a byte is what a killed process or a full disk has left.
+ * Throws what `ownFile` throws of the file or its log.
+ */
+export function hasContent(path: string): boolean {
+  ownFile(`${path}.wal`)
+  return (ownFile(path)?.size ?? 0) > 0
+}
+
+/** The size of a file that is only read; 0 if there is none. To open a pipe would wait for its other end. */
+function sizeOf(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isFile() === false) throw noDuckDb(path)
+  return found?.size ?? 0
 }
 
 /** DuckDB names a database after its file, and cannot distinguish it from a schema with the same name. */
@@ -121,7 +142,7 @@ function notLoaded(error: unknown): ConnectorError {
   const what =
     code === 'ERR_DLOPEN_FAILED'
       ? `installed, but its library cannot be loaded on this machine: ${message.split('\n')[0]}. It needs a system as its package describes, and enough memory and address space (ulimit -v).`
-      : `not installed. ${howToInstall(packageFolder())}`
+      : `not installed. ${howToInstall(packageFolder(), process.argv.slice(2))}`
   return new ConnectorError(
     'config',
     'duckdb-missing',
@@ -130,13 +151,20 @@ function notLoaded(error: unknown): ConnectorError {
   )
 }
 
-/** How to install DuckDB beside the package of the connector in this folder. */
-function howToInstall(folder: string): string {
+/** How to install DuckDB beside the package of the connector in this folder, for a program with these arguments. */
+export function howToInstall(folder: string, argv: readonly string[]): string {
   if (folder.split(sep).slice(-2).join('/') === 'source_protime/connector')
     return "Run: pip install 'source-protime[duckdb]'"
   if (folder === '/airbyte/integration_code')
     return 'Use the image source-protime/protime-sync, which has it.'
+  // In a cache of npx, nothing can be installed beside it.
+  if (folder.split(sep).includes('_npx'))
+    return `Run: npx -p source-protime -p @duckdb/node-api protime ${argv.map(shellWord).join(' ')}`
   return 'Run: npm install @duckdb/node-api'
+}
+
+function shellWord(word: string): string {
+  return /^[\w./:=,@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 async function open(
@@ -147,9 +175,11 @@ async function open(
   const access =
     temporary === undefined ? { access_mode: 'READ_ONLY' } : { temp_directory: temporary }
   try {
-    return await instances.create(resolvedFile(path), { ...SETTINGS, ...access })
+    const file = existsSync(path) ? realpathSync(path) : path
+    return await instances.create(file, { ...SETTINGS, ...access })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
+    if (isFull(error)) throw unwritable(error)
     if (text.includes('in-memory database in read-only mode')) throw noDuckDb(path)
     if (text.includes('newer version of DuckDB'))
       throw new ConnectorError(
@@ -168,10 +198,19 @@ async function open(
     throw new ConnectorError(
       'config',
       'warehouse-not-opened',
-      `The warehouse ${path} cannot be opened: ${text.split('\n')[0]}`,
+      `The warehouse ${path} cannot be opened: ${text.split('\n')[0]}${adviceFor(text, path)}`,
       { cause: error },
     )
   }
+}
+
+/** What to do about a file that DuckDB cannot read. */
+function adviceFor(text: string, path: string): string {
+  if (/\bWAL\b/.test(text))
+    return `. The log ${path}.wal is damaged, or belongs to another file: then move it away. Rows that are only in the log are read again.`
+  return /Corrupt|Could not read|not a valid DuckDB/.test(text)
+    ? '. The file is damaged: restore it, or remove it, and the next sync reads everything into a new one.'
+    : ''
 }
 
 /** Tries to open a file until that succeeds or the time is over. */

@@ -8,6 +8,7 @@ import {
   freeName,
   GENERATION,
 } from './column.ts'
+import { fitting } from './fit.ts'
 import { literal, quoted, type Table } from './sql.ts'
 
 /** What the view and the comments of a stream are made from. */
@@ -16,7 +17,12 @@ export interface Description {
   readonly table: Table
   /** The members of open objects that the records have. */
   readonly members: readonly OpenMember[]
+  /** The names that columns of the view have had, by their places: a name is never that of another place. */
+  readonly names: ReadonlyMap<ValuePlace, string>
 }
+
+/** The place of a value in a row: the name of its column, and the JSON pointer in the column, with a line break between. */
+export type ValuePlace = string
 
 /** An object whose members the schema does not name, such as translations and external references. */
 export interface OpenObject {
@@ -30,8 +36,9 @@ export interface OpenMember extends OpenObject {
   readonly member: string
 }
 
-/** A column of a view: an expression over the table, its wanted name, and its meaning. */
+/** A column of a view: its place and an expression over the table, its wanted name, and its meaning. */
 interface FlatColumn {
+  readonly place: ValuePlace
   readonly name: string
   readonly sql: string
   readonly schema: JsonSchema | undefined
@@ -53,13 +60,20 @@ function openBelow(schema: JsonSchema, column: string, pointer: string): OpenObj
   )
 }
 
-/** The statements that create the view of a stream, and the comments on its table, its view and their columns. */
-export function describe({ spec, table, members }: Description): string[] {
+/**
+ * The statements that create the view of a stream, and the comments on its table, its view and their columns; and the
+ * names of all places.
+ */
+export function describe(description: Description): {
+  readonly statements: string[]
+  readonly names: ReadonlyMap<ValuePlace, string>
+} {
+  const { spec, table } = description
   const name = quoted(table.name)
-  const columns = flatColumns(spec.schema, table.columns, members)
+  const columns = flatColumns(description)
   const values = columns.map((column) => `${column.sql} AS ${quoted(column.name)}`)
   const living = table.keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
-  return [
+  const statements = [
     `CREATE OR REPLACE VIEW flat.${name} AS SELECT ${values.join(', ')} FROM main.${name} AS source${living}`,
     ...comment(`TABLE main.${name}`, spec.schema),
     ...comment(`VIEW flat.${name}`, spec.schema),
@@ -74,6 +88,9 @@ export function describe({ spec, table, members }: Description): string[] {
       comment(`COLUMN flat.${name}.${quoted(column.name)}`, column.schema),
     ),
   ]
+  const names = new Map(description.names)
+  for (const column of columns) names.set(column.place, column.name)
+  return { statements, names }
 }
 
 function comment(place: string, schema: JsonSchema | undefined): string[] {
@@ -90,15 +107,14 @@ function schemaOf(column: Column, schema: JsonSchema): JsonSchema | undefined {
  * The columns of a stream's view. Nested objects get a column per member, such as `person_id`. Members of an open
  * object are named like members of the surrounding object, such as `name_nl`.
  */
-function flatColumns(
-  schema: JsonSchema,
-  columns: readonly Column[],
-  members: readonly OpenMember[],
-): FlatColumn[] {
-  const taken = new Set<string>()
-  return columns
-    .flatMap((column) => flattened(column, schemaOf(column, schema), members))
-    .map((column) => ({ ...column, name: freeName(column.name, taken) }))
+function flatColumns({ spec, table, members, names }: Description): FlatColumn[] {
+  const taken = new Set([...names.values()].map((name) => name.toLowerCase()))
+  return table.columns
+    .flatMap((column) => flattened(column, schemaOf(column, spec.schema), members))
+    .map((column) => ({
+      ...column,
+      name: names.get(column.place) ?? freeName(column.name, taken),
+    }))
 }
 
 function flattened(
@@ -108,12 +124,13 @@ function flattened(
 ): FlatColumn[] {
   const value = `source.${quoted(column.name)}`
   if (schema === undefined || !isObject(schema) || column.type !== 'JSON')
-    return [{ name: column.name, sql: whole(), schema }]
+    return [{ place: placeOf(''), name: column.name, sql: whole(), schema }]
   return below(schema, [column.name], '', '')
 
   function below(inner: JsonSchema, path: readonly string[], at: string, name: string) {
     if (inner.properties === undefined && isObject(inner)) return openColumns(path.slice(0, -1), at)
-    if (inner.properties === undefined) return [{ name, sql: valueAt(at, inner), schema: inner }]
+    if (inner.properties === undefined)
+      return [{ place: placeOf(at), name, sql: valueAt(at, inner), schema: inner }]
     return Object.entries(inner.properties).flatMap(([property, next]): FlatColumn[] => {
       const further = [...path, property]
       return below(next, further, `${at}/${escaped(property)}`, further.join('_'))
@@ -123,28 +140,49 @@ function flattened(
   function openColumns(path: readonly string[], at: string): FlatColumn[] {
     return members
       .filter(({ column: name, pointer }) => name === column.name && pointer === at)
-      .map(({ member }) => ({
-        name: [...path, plain(member)].join('_'),
-        sql: valueAt(`${at}/${escaped(member)}`, { type: 'string' }),
-        schema: undefined,
-      }))
+      .map(({ member }) => {
+        const pointer = `${at}/${escaped(member)}`
+        return {
+          place: placeOf(pointer),
+          name: [...path, plain(member)].join('_'),
+          sql: valueAt(pointer, { type: 'string' }),
+          schema: undefined,
+        }
+      })
+  }
+
+  function placeOf(pointer: string): ValuePlace {
+    return `${column.name}\n${pointer}`
   }
 
   function whole(): string {
     const type = schema === undefined ? column.type : viewType(schema)
     if (type === column.type || type === 'JSON') return value
-    return column.type === 'JSON' ? asText(`${value}->>'$'`, type) : `TRY_CAST(${value} AS ${type})`
+    const text = column.type === 'JSON' ? `${value}->>'$'` : `CAST(${value} AS VARCHAR)`
+    return shown(text, type, schema, column.type === 'JSON' ? value : text)
   }
 
   function valueAt(pointer: string, inner: JsonSchema): string {
     const type = viewType(inner)
     if (type === 'JSON') return `(${value}->${literal(pointer)})`
-    return asText(`${value}->>${literal(pointer)}`, type)
+    const text = `${value}->>${literal(pointer)}`
+    return shown(text, type, inner, type === 'DOUBLE' ? written(pointer, text) : text)
+  }
+
+  /** DuckDB rounds numbers that it takes out of an object. */
+  function written(pointer: string, text: string): string {
+    const name = JSON.stringify(pointer.split('/').at(-1)).replace(/\W/g, '\\$&')
+    const number = `regexp_extract(${value}, ${literal(`${name}\\s*:\\s*(-?\\d[-+.eE\\d]*)`)}, 1)`
+    return `coalesce(nullif(${number}, ''), ${text})`
   }
 }
 
-function asText(text: string, type: ColumnType): string {
-  return type === 'VARCHAR' ? `(${text})` : `TRY_CAST(${text} AS ${type})`
+/** The value of a text in a view. */
+function shown(text: string, type: ColumnType, schema?: JsonSchema, written = text): string {
+  // The service may send a day as the time at which it begins.
+  const isDay = schema?.['x-view'] === 'date'
+  const without = `regexp_replace(${text}, '[T ]00:00(:00([.]0+)?)?Z?$', '')`
+  return fitting(isDay ? without : `(${text})`, type, isDay ? without : written)
 }
 
 /** The type of the column in the view; values of other types are shown as null. */

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Column } from './column.ts'
 import { run, texts } from './duckdb.ts'
-import type { RowFile } from './row-encoder.ts'
+import type { RowFile } from './row-file.ts'
 import {
   type AddedRows,
   addedAbove,

@@ -14,43 +14,74 @@ import {
 import { dirname, resolve } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
-import { isOwned, type Owner, RedactedOtherwise } from './account.ts'
-import { closingOnError, openDatabase, type Patience, run, texts } from './duckdb.ts'
-import { unwritable } from './stream-rows.ts'
+import { ownFile } from '../ground/private-file.ts'
+import {
+  isOwned,
+  keepsDeletedRows,
+  MARKED_TABLES,
+  type Owner,
+  RedactedOtherwise,
+} from './account.ts'
+import { DELETED_AT } from './column.ts'
+import { closingOnError, hasContent, openDatabase, type Patience, run, texts } from './duckdb.ts'
+import { madeByOthers } from './others.ts'
+import { quoted } from './sql.ts'
+import { unwritable } from './unwritable.ts'
 
 /** A file that will replace another one. */
 export interface Replacement {
   readonly path: string
+  /** Whether the other file keeps deleted rows, and how many it has. */
+  readonly keepsDeleted: boolean
+  readonly deletedRows: number
   /** Replaces the other file and keeps its mode; a transient error if a process has that open. */
   takePlace(): Promise<void>
+}
+
+/** What a new file may lack. */
+export interface ReplacementRules {
+  /** Streams that it must have if the old one has them. */
+  readonly kept: readonly string[]
+  /** Whether it may lack objects that no sync has created. */
+  readonly dropsOthers: boolean
 }
 
 /**
  * Prepares a file that is filled from the beginning and then replaces a warehouse, so that no byte of the old
  * one is left. Meanwhile the warehouse does not change. If an earlier attempt has filled a file with the same
- * settings, it continues. Throws a config error for a warehouse of another owner, and if the warehouse has a
- * table of `kept`, streams that would be missing from the new one.
+ * settings, it continues. Throws a config error for a warehouse of another owner, and if the new one would lack what the
+ * rules protect.
  */
 export async function prepareReplacement(
   path: string,
   owner: Owner,
   patience: Patience,
-  kept: readonly string[],
+  { kept, dropsOthers }: ReplacementRules,
 ): Promise<Replacement> {
   const fresh = `${path}.rewrite`
-  if (existsSync(path)) {
-    await isOwnedUnder(path, owner, patience)
-    await lookInto(path, patience, (connection) => assertNoneOf(kept, connection))
+  const deleted = { keepsDeleted: false, deletedRows: 0 }
+  if (hasContent(path)) {
+    const isOurs = (await isOwnedUnder(path, owner, patience)) !== false
+    await lookInto(path, patience, async (connection) => {
+      await assertNoneOf(kept, connection)
+      if (!dropsOthers) await assertNoOthers(path, connection)
+      if (!isOurs) return
+      deleted.keepsDeleted = await keepsDeletedRows(connection)
+      deleted.deletedRows = await deletedRowsIn(connection)
+    })
   }
-  if (existsSync(fresh) && !(await isOwnedUnder(fresh, owner, patience))) remove(fresh)
+  if (!(await canContinue(fresh, owner, patience))) remove(fresh)
   return {
     path: fresh,
+    ...deleted,
     async takePlace() {
       if (existsSync(`${fresh}.wal`)) await emptyLog(fresh)
       // A sync of the old file would continue in it, and leave a write-ahead log beside the new one.
-      const old = existsSync(path) ? await patience(() => openDatabase(path)) : undefined
+      const old = hasContent(path) ? await patience(() => openDatabase(path)) : undefined
       try {
-        if (existsSync(path)) chmodSync(fresh, statSync(path).mode & 0o777)
+        // Others may have created something since the sync began.
+        if (old !== undefined && !dropsOthers) await assertNoOthers(path, old.connection)
+        if (old !== undefined) chmodSync(fresh, statSync(path).mode & 0o777)
         // Files that a killed process has left for the old file would be read as a part of the new one.
         rmSync(`${path}.wal`, { force: true })
         renameSync(fresh, path)
@@ -63,13 +94,50 @@ export async function prepareReplacement(
   }
 }
 
+/** Whether the file of an earlier attempt can be filled further. One that cannot be opened was cut by a kill or a full disk. */
+async function canContinue(fresh: string, owner: Owner, patience: Patience): Promise<boolean> {
+  if (!hasContent(fresh)) return false
+  try {
+    return (await isOwnedUnder(fresh, owner, patience)) === true
+  } catch (error) {
+    if (error instanceof ConnectorError && error.id === 'warehouse-not-opened') return false
+    throw error
+  }
+}
+
+async function assertNoOthers(path: string, connection: DuckDBConnection): Promise<void> {
+  const others = await madeByOthers(connection)
+  if (others.length === 0) return
+  throw new ConnectorError(
+    'config',
+    'made-by-others',
+    `The new file of --rewrite would lack what no sync has created in ${path}: ${others.join(', ')}. Move it to a file of its own, or add --drop-others to lose it.`,
+  )
+}
+
+async function deletedRowsIn(connection: DuckDBConnection): Promise<number> {
+  let sum = 0
+  for (const [table = ''] of await texts(connection, MARKED_TABLES)) {
+    const [[count] = []] = await texts(
+      connection,
+      `SELECT count(source.${DELETED_AT}) FROM main.${quoted(table)} AS source`,
+    )
+    sum += Number(count)
+  }
+  return sum
+}
+
 /**
- * Whether it belongs to the owner with the same settings; throws if it belongs to another owner.
+ * Whether it belongs to the owner, with the same settings or with others; throws if it belongs to another owner.
  */
-function isOwnedUnder(path: string, owner: Owner, patience: Patience): Promise<boolean> {
+function isOwnedUnder(
+  path: string,
+  owner: Owner,
+  patience: Patience,
+): Promise<boolean | 'with other settings'> {
   return lookInto(path, patience, (connection) => isOwned(connection, path, owner)).catch(
     (error) => {
-      if (error instanceof RedactedOtherwise) return false
+      if (error instanceof RedactedOtherwise) return 'with other settings'
       throw error
     },
   )
@@ -153,7 +221,7 @@ export async function assertPublishable(file: string, copy: string, owner: Owner
     )
   try {
     accessSync(dirname(copy), constants.W_OK)
-    if (existsSync(copy) && statSync(copy).isDirectory()) throw new Error('it is a folder')
+    ownFile(copy)
   } catch (error) {
     throw unpublished(copy, error)
   }
@@ -195,11 +263,12 @@ export function publish(file: string, copy: string): void {
   try {
     const mode = existsSync(copy) ? statSync(copy).mode & 0o777 : MODE
     rmSync(fresh, { force: true })
-    copyFileSync(file, fresh, constants.COPYFILE_FICLONE)
+    copyFileSync(file, fresh, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
     const written = openSync(fresh, 'r+')
     fsyncSync(written)
     closeSync(written)
     chmodSync(fresh, mode)
+    ownFile(copy)
     // What a killed process has written for the previous copy would be read as a part of the new one.
     rmSync(`${copy}.wal`, { force: true })
     renameSync(fresh, copy)
@@ -210,6 +279,13 @@ export function publish(file: string, copy: string): void {
 }
 
 function unpublished(copy: string, error: unknown): ConnectorError {
+  if (error instanceof ConnectorError)
+    return new ConnectorError(
+      error.failure,
+      error.id,
+      `The copy given by --publish cannot be written: ${error.message}`,
+      { cause: error },
+    )
   const { code = '', message } = error as NodeJS.ErrnoException
   return new ConnectorError(
     code === 'ENOSPC' ? 'system' : 'config',

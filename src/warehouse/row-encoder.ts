@@ -1,21 +1,7 @@
-import { type Column, type ColumnType, fits, RowColumns } from './column.ts'
+import { type Column, type ColumnType, RowColumns } from './column.ts'
+import { fits } from './fit.ts'
 import { PlainRows } from './plain-rows.ts'
-
-/**
- * DuckDB reads the rows as CSV with control characters instead of commas and quotes. A JSON text can contain them only
- * as escapes, so only texts with escapes may have to be quoted.
- */
-export const SEPARATOR = 0x1f
-const ROW_END = 0x0a
-export const NULL = 0x01
-export const QUOTING = 0x02
-
-/** The first column says what a row is: an ordinary row, */
-export const PRESENT = 0x30
-/** the key of a deleted row, */
-export const GONE = 0x31
-/** or a deleted row with its last content. */
-const CONTENT = 0x32
+import { CONTENT, GONE, NULL, PRESENT, QUOTING, ROW_END, SEPARATOR } from './row-file.ts'
 
 /** How the line of a record begins and ends: if the record is deleted, a `d` follows its last brace. */
 export const LINE_PARTS = {
@@ -153,18 +139,6 @@ const OPEN_LIST = 0x5b
 const CLOSE_LIST = 0x5d
 const LOWER_N = 0x6e
 const NEWLINE = 0x0a
-
-/** A file of rows that have the same columns, and are of the same generation. */
-export interface RowFile {
-  readonly path: string
-  readonly generation: number
-  readonly columns: readonly Column[]
-  readonly count: number
-  /** The length of its longest row, in bytes. */
-  readonly longest: number
-  /** See `Encoded`. */
-  readonly imitatesRows: boolean
-}
 
 /** The rows of records, up to the first record that needs another column, or to the end. */
 export interface Encoded {

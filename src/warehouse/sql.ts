@@ -1,5 +1,5 @@
 import { type Column, DELETED_AT, GENERATION, HELPER } from './column.ts'
-import { GONE, NULL, PRESENT, QUOTING, type RowFile, SEPARATOR } from './row-encoder.ts'
+import { GONE, NULL, PRESENT, QUOTING, type RowFile, SEPARATOR } from './row-file.ts'
 
 /** Quotes a name for SQL. */
 export function quoted(name: string): string {
@@ -224,8 +224,10 @@ export function madeByOthers({ name, columns }: Table): string {
 /** Removes the rows that a complete read has not found: those of older generations. */
 export function removeOlder({ name, keepsDeleted }: Table, generation: number): string {
   const table = `main.${quoted(name)} AS old`
+  // A row that somebody else has put there may have none.
+  const isOlder = `coalesce(old.${GENERATION}, -1) < ${generation}`
   return keepsDeleted
     ? `UPDATE ${table} SET ${DELETED_AT} = now()
-        WHERE old.${GENERATION} < ${generation} AND old.${DELETED_AT} IS NULL`
-    : `DELETE FROM ${table} WHERE old.${GENERATION} < ${generation}`
+        WHERE ${isOlder} AND old.${DELETED_AT} IS NULL`
+    : `DELETE FROM ${table} WHERE ${isOlder}`
 }

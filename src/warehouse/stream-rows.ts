@@ -1,40 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
-import { ConnectorError } from '../ground/errors.ts'
 import type { Column } from './column.ts'
-import { createRowEncoder, type Encoded, type RowFile } from './row-encoder.ts'
-
-/** Converts any error while writing rows or tables to a failure of the warehouse. */
-export function unwritable(error: unknown): ConnectorError {
-  if (error instanceof ConnectorError) return error
-  // After a kill, DuckDB may restore an index that does not fit its table. It then fails at each delete, until the index
-  // is dropped; the connector creates none.
-  if (/rows from index/.test(String(error)))
-    return new ConnectorError(
-      'config',
-      'damaged-index',
-      'The warehouse cannot be written: an index that you have added to a table is damaged. Drop it (SELECT * FROM duckdb_indexes() lists all), sync again, and create it again. The warehouse has the rows of the last commit.',
-      { cause: error },
-    )
-  return new ConnectorError(
-    'system',
-    'warehouse-not-written',
-    `The warehouse cannot be written: ${reason(error)}. It has the rows of the last commit, and the next sync continues there.`,
-    { cause: error },
-  )
-}
-
-function reason(error: unknown): string {
-  const [text = ''] = withoutValues(error instanceof Error ? error.message : String(error)).split(
-    '\n',
-  )
-  return /ENOSPC|No space left/.test(text) ? 'no space is left on the disk' : text
-}
-
-/** DuckDB quotes the value of a row that an index or an expression of somebody else refuses. */
-function withoutValues(message: string): string {
-  const isOfValue = /constraint|convert|conversion/i.test(message)
-  return isOfValue ? message.replace(/(["']).*\1/s, '****') : message
-}
+import { createRowEncoder, type Encoded } from './row-encoder.ts'
+import type { RowFile } from './row-file.ts'
+import { unwritable } from './unwritable.ts'
 
 /** Rows of a stream that wait for the next commit, in their order. */
 export interface StreamRows {

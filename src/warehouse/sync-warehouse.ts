@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import { resolvedFile } from '../ground/private-file.ts'
+import { ownFolder, privately, resolvedFile } from '../ground/private-file.ts'
 import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import { readStreams, type StreamReading } from '../protocol/read-run.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
@@ -11,7 +11,8 @@ import type { Owner } from './account.ts'
 import type { Column } from './column.ts'
 import { createPatience } from './duckdb.ts'
 import { assertPublishable, prepareReplacement } from './replace-file.ts'
-import { createStreamRows, type StreamRows, unwritable } from './stream-rows.ts'
+import { createStreamRows, type StreamRows } from './stream-rows.ts'
+import { isFull, unwritable } from './unwritable.ts'
 import { openWarehouse, type Warehouse } from './warehouse.ts'
 import {
   createCommits,
@@ -27,12 +28,14 @@ export interface WarehouseSyncSettings<Config> {
   readonly path: string
   /** The streams to read; by default all of the configuration. */
   readonly streams?: readonly string[] | undefined
-  /** Keeps deleted rows, with the time in `_deleted_at`. */
+  /** Keeps deleted rows from now on, with the time in `_deleted_at`; a file that keeps them already goes on. */
   readonly keepsDeleted: boolean
   /** The owner of the rows: it is checked before anything is written, for any choice of streams. */
   readonly owner: Owner
   /** Reads everything into a new file, which replaces this one when it is complete. */
   readonly rewrites?: boolean
+  /** Whether this file may have objects that no sync has created, and that the new one will not have; by default false. */
+  readonly dropsOthers?: boolean | undefined
   /**
    * Whether that file may lack streams which this one has and the source still offers; by default true.
    */
@@ -69,12 +72,27 @@ export async function syncWarehouse<Config>(
 ): Promise<WarehouseSync> {
   const publish = given.publish && resolvedFile(given.publish)
   const settings = { ...given, path: resolvedFile(given.path), publish }
-  if (settings.rewrites !== true) return syncFile(settings)
+  // DuckDB makes files beside the warehouse, too.
+  return privately(() => (settings.rewrites === true ? rewrite(settings) : syncFile(settings)))
+}
+
+async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise<WarehouseSync> {
+  const { publish } = settings
   const { path, owner, waitMs = 0, tools } = settings
   if (publish !== undefined) await assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
-  const replacement = await prepareReplacement(path, owner, patience, keptBy(settings))
-  const done = await syncFile({ ...settings, path: replacement.path })
+  const { dropsOthers = false } = settings
+  const rules = { kept: keptBy(settings), dropsOthers }
+  const replacement = await prepareReplacement(path, owner, patience, rules)
+  const keepsDeleted = settings.keepsDeleted || replacement.keepsDeleted
+  if (replacement.deletedRows > 0)
+    tools.log.warn(
+      warningOf(
+        'deleted-rows-end',
+        `The new file of --rewrite has none of the ${replacement.deletedRows} deleted rows that ${path} has kept: the service no longer has them.`,
+      ),
+    )
+  const done = await syncFile({ ...settings, keepsDeleted, path: replacement.path })
   const isComplete = done.failures.length === 0 && done.stopped === undefined
   if (isComplete) await replacement.takePlace()
   else
@@ -116,14 +134,20 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
   if (publish !== undefined) await assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
   const { log } = tools
-  const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience, log })
+  makeFolder(path, folder)
   try {
-    // Nobody else has the warehouse open, so what is there was left behind.
-    rmSync(dirname(folder), { recursive: true, force: true })
-    mkdirSync(folder, { mode: 0o700, recursive: true })
-    return await sync(settings, { specs, folder, warehouse })
+    const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience, log })
+    try {
+      // Nobody else has the warehouse open, so what is there was left behind. This folder may have been taken for that
+      // while this process waited for the file.
+      for (const name of readdirSync(dirname(folder)))
+        if (name !== basename(folder)) rmSync(join(dirname(folder), name), { recursive: true })
+      mkdirSync(folder, { mode: 0o700, recursive: true })
+      return await sync(settings, { specs, folder, warehouse })
+    } finally {
+      warehouse.close()
+    }
   } finally {
-    warehouse.close()
     rmSync(folder, { recursive: true, force: true })
     removeIfEmpty(dirname(folder))
   }
@@ -134,14 +158,23 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
  * each has its own.
  */
 function freeFolder(path: string): string {
-  const beside = `${path}.sync`
-  if (existsSync(beside) && !statSync(beside).isDirectory())
+  return join(`${path}.sync`, randomBytes(6).toString('hex'))
+}
+
+function makeFolder(path: string, folder: string): void {
+  try {
+    ownFolder(dirname(folder))
+    ownFolder(folder)
+  } catch (error) {
+    if (isFull(error)) throw unwritable(error)
+    const { message } = error as Error
     throw new ConnectorError(
       'config',
       'warehouse-not-opened',
-      `The warehouse ${path} cannot be opened: a sync makes the folder ${beside}, and a file has this name. Move that file, or name another one with --warehouse.`,
+      `The warehouse ${path} cannot be opened: a sync makes the folder ${dirname(folder)}. ${message}`,
+      { cause: error },
     )
-  return join(beside, randomBytes(6).toString('hex'))
+  }
 }
 
 function removeIfEmpty(folder: string): void {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
-import { warningOf } from '../ground/message-ids.ts'
 import {
   type Column,
   type ColumnType,
@@ -11,7 +10,14 @@ import {
   takenNames,
 } from './column.ts'
 import { run, texts } from './duckdb.ts'
-import { type Description, describe, type OpenMember, openObjects } from './flat-view.ts'
+import {
+  type Description,
+  describe,
+  type OpenMember,
+  openObjects,
+  type ValuePlace,
+} from './flat-view.ts'
+import { type Damage, type PresentTables, presentTables, typesOf } from './present-tables.ts'
 import {
   type AddedRows,
   alterTable,
@@ -34,6 +40,8 @@ export const KNOWN_TABLES = [
   'CREATE TABLE IF NOT EXISTS _protime.columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR, variant_of VARCHAR)',
   'CREATE TABLE IF NOT EXISTS _protime.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)',
   'CREATE TABLE IF NOT EXISTS _protime.described (stream VARCHAR, digest VARCHAR)',
+  'ALTER TABLE _protime.described ADD COLUMN IF NOT EXISTS view VARCHAR',
+  'CREATE TABLE IF NOT EXISTS _protime.places (stream VARCHAR, place VARCHAR, name VARCHAR)',
 ]
 
 /** What the file says of its tables and views, by the names of streams, and what of them exists. */
@@ -42,8 +50,10 @@ export interface StoredTables {
   readonly columns: ReadonlyMap<string, readonly Column[]>
   /** The members of open objects that the views have as columns. */
   readonly members: ReadonlyMap<string, readonly OpenMember[]>
-  /** The digests of the statements with which `createView` has made the existing views. */
-  readonly digests: ReadonlyMap<string, string>
+  /** The views that `createView` has made. */
+  readonly views: ReadonlyMap<string, StoredView>
+  /** The names of the columns of the views. */
+  readonly names: ReadonlyMap<string, ReadonlyMap<ValuePlace, string>>
   /** The streams with a state. */
   readonly withState: ReadonlySet<string>
   /** The streams with a next table. */
@@ -53,25 +63,44 @@ export interface StoredTables {
   readonly present: PresentTables
 }
 
+/** A view that `createView` has made, by digests. */
+interface StoredView {
+  /** Of the statements. */
+  readonly statements: string
+  /** Of the view that they made; empty if an earlier version of this program did not store it. */
+  readonly made: string
+  /** Of the view that is there; empty if there is none. */
+  readonly present: string
+}
+
 /** Reads what a sync has to know before it changes tables. */
 export async function readTables(connection: DuckDBConnection): Promise<StoredTables> {
-  const names = async (sql: string) =>
+  const namesIn = async (sql: string) =>
     new Set((await texts(connection, sql)).map(([name = '']) => name))
-  const digests = await texts(connection, DIGESTS)
+  const views = (await texts(connection, VIEWS)).map(
+    ([stream = '', statements = '', made = '', present = '']) =>
+      [stream, { statements, made, present }] as const,
+  )
+  const names = new Map<string, Map<ValuePlace, string>>()
+  for (const [stream = '', place = '', name = ''] of await texts(connection, PLACES))
+    names.set(stream, (names.get(stream) ?? new Map()).set(place, name))
   return {
     columns: await storedColumns(connection),
     members: await storedMembers(connection),
-    digests: new Map(digests.map(([stream = '', digest = '']) => [stream, digest])),
-    withState: await names('SELECT states.stream FROM _protime.states AS states'),
-    withNext: await names(STREAMS_WITH_NEXT),
-    withDeleted: await names(WITH_DELETED),
+    views: new Map(views),
+    names,
+    withState: await namesIn('SELECT states.stream FROM _protime.states AS states'),
+    withNext: await namesIn(STREAMS_WITH_NEXT),
+    withDeleted: await namesIn(WITH_DELETED),
     present: await presentTables(connection),
   }
 }
 
-/** The existing views. */
-const DIGESTS = `SELECT described.stream, described.digest FROM _protime.described AS described
-  JOIN duckdb_views() AS present ON present.schema_name = 'flat' AND present.view_name = described.stream`
+const VIEWS = `SELECT described.stream, described.digest, coalesce(described.view, ''), coalesce(md5(present.sql), '')
+  FROM _protime.described AS described
+  LEFT JOIN duckdb_views() AS present ON present.database_name = current_database()
+    AND present.schema_name = 'flat' AND present.view_name = described.stream`
+const PLACES = 'SELECT places.stream, places.place, places.name FROM _protime.places AS places'
 
 const WITH_DELETED = `SELECT table_name FROM information_schema.columns
   WHERE table_schema = 'main' AND column_name = ${literal(DELETED_AT)}`
@@ -153,60 +182,37 @@ export async function newMembers(
   return found
 }
 
-/** Creates the view and the comments, unless they are those of this digest. */
+/**
+ * Creates the view and the comments, unless those of `stored` are there. Returns the names of the view's columns, and
+ * whether somebody else had changed or dropped the view.
+ */
 export async function createView(
   connection: DuckDBConnection,
   description: Description,
-  present?: string,
-): Promise<void> {
-  const statements = describe(description)
+  stored?: StoredView,
+): Promise<{ readonly names: Description['names']; readonly wasChanged: boolean }> {
+  const { statements, names } = describe(description)
   const digest = createHash('sha256').update(statements.join('\n')).digest('hex')
-  if (digest === present) return
+  const isSame = digest === stored?.statements
+  if (isSame && stored?.made === stored?.present) return { names, wasChanged: false }
   const stream = literal(description.spec.name)
   // There are hundreds of statements, which take half as long in one call.
   await connection.run(statements.join(';\n'))
+  const places = [...names].filter(([place]) => !description.names.has(place))
   await run(connection, [
+    ...places.map(
+      (place) =>
+        `INSERT INTO _protime.places VALUES (${[stream, ...place.map(literal)].join(', ')})`,
+    ),
     `DELETE FROM _protime.described WHERE stream = ${stream}`,
-    `INSERT INTO _protime.described VALUES (${stream}, ${literal(digest)})`,
+    `INSERT INTO _protime.described SELECT ${stream}, ${literal(digest)}, md5(present.sql) FROM duckdb_views() AS present
+      WHERE present.database_name = current_database() AND present.schema_name = 'flat' AND present.view_name = ${stream}`,
   ])
+  if (!isSame || stored?.made === '') return { names, wasChanged: false }
+  // Another version of DuckDB may write the same view differently.
+  const [[, , , made] = []] = await texts(connection, `${VIEWS} WHERE described.stream = ${stream}`)
+  return { names, wasChanged: made !== stored?.present }
 }
-
-/**
- * The visible tables and views of the file, by names in lower case: SQL ignores the case of names.
- */
-export interface PresentTables {
-  /** The columns of the table or view with this name in `main`; undefined if there is none. */
-  columnsOf(name: string): ReadonlySet<string> | undefined
-  /** The object with this name that prevents a table or view of ours, by its SQL name. */
-  inTheWayOf(name: string): string | undefined
-}
-
-/** Reads what exists: others may have changed the file since the last sync. */
-export async function presentTables(connection: DuckDBConnection): Promise<PresentTables> {
-  const columns = new Map<string, Set<string>>()
-  for (const [table = '', column = ''] of await lowerCased(COLUMNS)) {
-    const ofTable = columns.get(table) ?? new Set()
-    columns.set(table, ofTable.add(column))
-  }
-  const others = new Set((await lowerCased(OTHERS)).map(([name]) => name))
-  return {
-    columnsOf: (name) => columns.get(name),
-    inTheWayOf: (name) => [`main.${name}`, `flat.${name}`].find((one) => others.has(one)),
-  }
-
-  /** DuckDB's own `lower` gives a few letters another lower case than the names are looked up by. */
-  async function lowerCased(sql: string): Promise<string[][]> {
-    return (await texts(connection, sql)).map((row) => row.map((name) => name.toLowerCase()))
-  }
-}
-
-const COLUMNS = `SELECT table_name, column_name FROM duckdb_columns()
-  WHERE database_name = current_database() AND schema_name = 'main'`
-/** Views in the place of our tables, and tables in the place of our views. */
-const OTHERS = `SELECT schema_name || '.' || view_name FROM duckdb_views()
-    WHERE database_name = current_database() AND schema_name = 'main'
-  UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables()
-    WHERE database_name = current_database() AND schema_name = 'flat'`
 
 /**
  * Throws a config error if the name of a stream is taken in the file; `before` are the known tables.
@@ -226,28 +232,13 @@ export function assertNameIsFree(
   )
 }
 
-/**
- * The columns that a sync has created and somebody has removed, perhaps with the whole table; `before` are the known ones.
- */
-export function lostColumns(
-  name: string,
-  before: readonly Column[],
-  present: PresentTables,
-): string[] {
-  if (before.length === 0) return []
-  const there = present.columnsOf(name)
-  return [...before.map((column) => column.name), GENERATION].filter(
-    (column) => there?.has(column.toLowerCase()) !== true,
-  )
-}
-
 /** The names of columns that exist but were not created by a sync. */
 export function othersAmong(
   before: readonly Column[],
-  present: ReadonlySet<string> = new Set(),
+  present: ReadonlyMap<string, unknown> = new Map(),
 ): ReadonlySet<string> {
   const ours = takenNames(before)
-  return new Set([...present].filter((name) => !ours.has(name)))
+  return new Set([...present.keys()].filter((name) => !ours.has(name)))
 }
 
 /** Appends the columns that only the new schema has; existing columns keep their position and type. */
@@ -264,20 +255,6 @@ export function withNew(
   return [...before, ...added]
 }
 
-/** The message about a table that lacks columns. */
-export function warningOfLost(
-  name: string,
-  lost: readonly string[],
-  present: PresentTables,
-): string {
-  const isGone = present.columnsOf(name) === undefined
-  const what = isGone ? 'its table is gone' : `its table lacks columns, ${lost.join(', ')}`
-  return warningOf(
-    'table-changed',
-    `${name}: ${what}, though no sync has removed anything; the stream is read from the beginning.`,
-  )
-}
-
 /**
  * The statements that create the table of a stream, or adapt that of an earlier sync with the columns `before`, and
  * whether rows wait in its next table.
@@ -285,16 +262,17 @@ export function warningOfLost(
 export function prepareTable(
   table: Table,
   before: readonly Column[],
-  lost: readonly string[],
+  damage: Damage,
   { withState, withNext, withDeleted }: StoredTables,
 ): { readonly statements: string[]; readonly hasNext: boolean } {
   const next = nextOf(table)
   const isInterrupted = withNext.has(table.name) && !withState.has(table.name)
   const repaired = isInterrupted ? withoutRead(table) : []
-  const hasNext = withNext.has(table.name) && lost.length === 0 && !isInterrupted
+  const isDamaged = damage.lost.length > 0 || damage.retyped.length > 0
+  const hasNext = withNext.has(table.name) && !isDamaged && !isInterrupted
   const adapted = adapt(table, before, withDeleted.has(table.name))
   const statements = [
-    ...(lost.length > 0 ? recreate(table, before, lost) : repaired),
+    ...(isDamaged ? recreate(table, before, damage) : repaired),
     ...(before.length === 0 ? [createTable(table)] : adapted),
     ...(hasNext ? adapt(next, before, withDeleted.has(next.name)) : []),
     ...storeColumns(table, before),
@@ -303,21 +281,24 @@ export function prepareTable(
 }
 
 /**
- * Creates what is lost again. The stream is then read from the beginning, which replaces all remaining rows.
+ * Creates what is lost again, and gives columns their types. The stream is then read from the beginning, which replaces
+ * all remaining rows.
  */
-function recreate(table: Table, before: readonly Column[], lost: readonly string[]): string[] {
-  const name = `main.${quoted(table.name)}`
-  const stream = literal(table.name)
-  const types = new Map(before.map((column) => [column.name, column.type as string]))
+function recreate(table: Table, before: readonly Column[], { lost, retyped }: Damage): string[] {
+  const alter = `ALTER TABLE main.${quoted(table.name)}`
+  const types = typesOf(before)
   return [
     // The columns for deleted rows are added as to any table.
     createTable({ ...table, columns: before, keepsDeleted: false }),
     ...lost.map(
-      (column) =>
-        `ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS ${quoted(column)} ${types.get(column) ?? 'BIGINT'}`,
+      (column) => `${alter} ADD COLUMN IF NOT EXISTS ${quoted(column)} ${types.get(column)}`,
     ),
+    ...retyped.map((column) => {
+      const [name, type] = [quoted(column), types.get(column)]
+      return `${alter} ALTER COLUMN ${name} SET DATA TYPE ${type} USING TRY_CAST(${name} AS ${type})`
+    }),
     ...withoutRead(table),
-    `DELETE FROM _protime.streams AS known WHERE known.stream = ${stream}`,
+    `DELETE FROM _protime.streams AS known WHERE known.stream = ${literal(table.name)}`,
   ]
 }
 
@@ -332,12 +313,12 @@ function withoutRead(table: Table): string[] {
 
 /** The statements that adapt a table of an earlier sync to this one. */
 function adapt(table: Table, before: readonly Column[], isMarked: boolean): string[] {
-  const name = `main.${quoted(table.name)}`
   const statements = alterTable(table.name, before, table.columns)
-  if (table.keepsDeleted === isMarked) return statements
-  if (table.keepsDeleted)
-    return [...statements, `ALTER TABLE ${name} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`]
-  return [...statements, `DELETE FROM ${name} AS old WHERE old.${DELETED_AT} IS NOT NULL`]
+  if (!table.keepsDeleted || isMarked) return statements
+  return [
+    ...statements,
+    `ALTER TABLE main.${quoted(table.name)} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`,
+  ]
 }
 
 /** Whether the states have a primary key, which earlier versions of this program gave them. */

@@ -3,7 +3,8 @@ import type { Log, StateSource, StreamOutput } from '../protocol/connector.ts'
 import { countRecords, type RecordBatch, releaseBuffer, UPSERT } from '../records/record-batch.ts'
 import type { Load } from './load-rows.ts'
 import { LINE_PARTS } from './row-encoder.ts'
-import { type StreamRows, unwritable } from './stream-rows.ts'
+import type { StreamRows } from './stream-rows.ts'
+import { unwritable } from './unwritable.ts'
 
 /**
  * The maximum number of new rows of a stream in a commit: two of DuckDB's row groups, which DuckDB writes while it

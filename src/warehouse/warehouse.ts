@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
@@ -10,6 +10,8 @@ import {
   committed,
   endSync,
   isOwned,
+  keepDeletedRows,
+  keepsDeletedRows,
   type Owner,
   type SyncEnd,
 } from './account.ts'
@@ -18,6 +20,7 @@ import {
   atomically,
   closingOnError,
   type Database,
+  hasContent,
   makeRoom,
   openDatabase,
   type Patience,
@@ -26,14 +29,14 @@ import {
 } from './duckdb.ts'
 import type { Description } from './flat-view.ts'
 import { isOver, type Load, loadRows, type Progress } from './load-rows.ts'
+import { createFile } from './new-file.ts'
+import { damageOf, warningOfDamage, warningOfView } from './present-tables.ts'
 import { publish } from './replace-file.ts'
 import { alterTable, madeByOthers, nextOf, quoted, removeOlder, type Table } from './sql.ts'
-import { unwritable } from './stream-rows.ts'
 import {
   assertNameIsFree,
   createView,
   KNOWN_TABLES,
-  lostColumns,
   newMembers,
   othersAmong,
   prepareTable,
@@ -43,9 +46,9 @@ import {
   STATES_WITHOUT_INDEX,
   type StoredTables,
   storeColumns,
-  warningOfLost,
   withNew,
 } from './tables.ts'
+import { unwritable } from './unwritable.ts'
 
 /** Errors of the file, with which the commit of any stream fails. */
 const OF_THE_FILE = /IO Error|FATAL|No space left|ENOSPC|has been invalidated/
@@ -86,6 +89,7 @@ export interface WarehouseSettings {
   readonly path: string
   /** The folder of the sync, for its files of rows and for data that does not fit into memory. */
   readonly folder: string
+  /** Keeps deleted rows from now on; a file that keeps them already goes on. */
   readonly keepsDeleted: boolean
   readonly owner: Owner
   /** Waits for a file that another process has open. */
@@ -99,29 +103,32 @@ export interface WarehouseSettings {
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
   const { path, folder, owner, patience } = settings
-  if (existsSync(path)) {
+  if (hasContent(path)) {
     const asked = await patience(() => openDatabase(path))
     await closingOnError(asked, () => isOwned(asked.connection, path, owner))
     asked.close()
-  }
+  } else await createFile(path, folder, owner)
   const database = await patience(() => openDatabase(path, folder))
   return closingOnError(database, async () => {
-    // Another process may have created the file in the meantime.
-    const isOurs = await isOwned(database.connection, path, owner)
-    const [[indexes] = []] = await texts(database.connection, STATES_HAVE_INDEX)
-    await atomically(database.connection, () =>
-      run(database.connection, [
+    const { connection } = database
+    // A file of somebody else who has no tables of ours becomes the tenant's.
+    const isOurs = await isOwned(connection, path, owner)
+    const [[indexes] = []] = await texts(connection, STATES_HAVE_INDEX)
+    const keepsDeleted = await atomically(connection, async () => {
+      await run(connection, [
         'CREATE SCHEMA IF NOT EXISTS flat',
-        'CREATE SCHEMA IF NOT EXISTS _protime',
         ...(isOurs ? [] : claim(owner)),
         ...KNOWN_TABLES,
         ...(indexes === '0' ? [] : STATES_WITHOUT_INDEX),
         ...ACCOUNT,
-      ]),
-    ).catch((error) => {
+      ])
+      const keeps = settings.keepsDeleted || (await keepsDeletedRows(connection))
+      await run(connection, keepDeletedRows(keeps))
+      return keeps
+    }).catch((error) => {
       throw unwritable(error)
     })
-    return createWarehouse(database, settings)
+    return createWarehouse(database, { ...settings, keepsDeleted })
   })
 }
 
@@ -176,7 +183,9 @@ function createWarehouse(
       }),
     async publish(copy) {
       // Afterwards everything is in the file, and DuckDB writes nothing more.
-      await connection.run('CHECKPOINT')
+      await connection.run('CHECKPOINT').catch((error) => {
+        throw unwritable(error)
+      })
       publish(path, copy)
     },
     close,
@@ -223,19 +232,22 @@ async function prepareStream(
   log: Log,
 ): Promise<Known> {
   const { name, key: keys, schema } = spec
-  const { present, members, digests } = stored
+  const { present, members, views } = stored
   const before = stored.columns.get(name) ?? []
   const others = othersAmong(before, present.columnsOf(name))
   const table = { name, keys, columns: withNew(before, columnsOf(schema), others), keepsDeleted }
   assertNameIsFree(name, before, present)
-  const lost = lostColumns(name, before, present)
-  if (lost.length > 0) log.warn(warningOfLost(name, lost, present))
-  const { statements, hasNext } = prepareTable(table, before, lost, stored)
+  const damage = damageOf(name, before, present)
+  const warning = warningOfDamage(name, damage, present)
+  if (warning !== undefined) log.warn(warning)
+  const { statements, hasNext } = prepareTable(table, before, damage, stored)
   await run(connection, statements)
-  const description = { spec, table, members: members.get(name) ?? [] }
-  await createView(connection, description, digests.get(name))
+  const own = { members: members.get(name) ?? [], names: stored.names.get(name) ?? new Map() }
+  const description = { spec, table, ...own }
+  const { names, wasChanged } = await createView(connection, description, views.get(name))
+  if (wasChanged) log.warn(warningOfView(name))
   const highest = await numberOf(connection, `coalesce(max(source.${GENERATION}), -1)`, name)
-  return { ...description, highest, hasNext, others, isReadWhole: false }
+  return { ...description, names, highest, hasNext, others, isReadWhole: false }
 }
 
 /**
@@ -273,8 +285,8 @@ async function commitLoad(
     isReadWhole: present.isReadWhole || completeGeneration !== undefined,
   }
   const isSame = found.length === 0 && table.columns.length === present.table.columns.length
-  if (!isSame || isReplaced) await createView(connection, now)
-  return now
+  if (isSame && !isReplaced) return now
+  return { ...now, names: (await createView(connection, now)).names }
 }
 
 /** Drops the variants of a table that have no values. */

@@ -1,7 +1,8 @@
-import { constants } from 'node:fs'
-import { access, lstat, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { constants, lstatSync } from 'node:fs'
+import { access, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ConnectorError, type FailureType } from '../../ground/errors.ts'
+import { readOwnFile, resolvedFile } from '../../ground/private-file.ts'
 import type {
   ProgressListener,
   StreamProgress,
@@ -192,18 +193,17 @@ export function createMetricsFile(settings: MetricsFileSettings): MetricsFile {
       await access(folder, constants.W_OK).catch((error) => {
         throw unwritable(path, error)
       })
-      await assertReplaceable(path, prefix)
+      previousText(path, prefix)
     },
     async write() {
-      await assertReplaceable(path, prefix)
-      const completions = completionsIn(await textOf(path), prefix)
+      const completions = completionsIn(previousText(path, prefix), prefix)
       const text = metricsText({ sync, outcome, completions, prefix, program, at: now() })
       // In the same folder, because a rename is atomic only within a file system. The collector reads only *.prom.
       const partial = `${path}.${process.pid}.tmp`
       try {
         // A leftover file or link is removed, not followed.
         await rm(partial, { force: true })
-        await writeFile(partial, text, { flag: 'wx' })
+        await writeNew(partial, text)
         await rename(partial, path)
       } catch (error) {
         await rm(partial, { force: true })
@@ -213,15 +213,31 @@ export function createMetricsFile(settings: MetricsFileSettings): MetricsFile {
   }
 }
 
+/** Metrics name no people, and the collector that reads them is another user. */
+const MODE = 0o644
+
+async function writeNew(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', MODE)
+  try {
+    await file.writeFile(text)
+    // Schedules have a umask that would keep the collector out.
+    await file.chmod(MODE)
+  } finally {
+    await file.close()
+  }
+}
+
 /**
- * Throws a config error for a file that is neither empty nor has metrics, and for what is no file. A link to a file is
- * replaced, and that file stays.
+ * The text of the previous file; empty if there is none. Throws a config error for a file that is neither empty nor has
+ * metrics. A link of this user is replaced, and its file stays.
  */
-async function assertReplaceable(path: string, prefix: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined)
-  if (found === undefined) return
-  const isLink = (await lstat(path)).isSymbolicLink()
-  if (found.isFile() && (isLink || found.size === 0 || (await hasMetrics(path, prefix)))) return
+function previousText(path: string, prefix: string): string {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) {
+    resolvedFile(path)
+    return ''
+  }
+  const text = textOf(path)
+  if (text === '' || text.startsWith(`# HELP ${prefix}_`)) return text
   throw new ConnectorError(
     'config',
     'not-metrics',
@@ -229,25 +245,11 @@ async function assertReplaceable(path: string, prefix: string): Promise<void> {
   )
 }
 
-async function hasMetrics(path: string, prefix: string): Promise<boolean> {
-  const beginning = `# HELP ${prefix}_`
-  const file = await open(path).catch((error) => {
-    throw unwritable(path, error)
-  })
+function textOf(path: string): string {
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(beginning.length), 0)
-    return buffer.toString('utf8', 0, bytesRead) === beginning
-  } finally {
-    await file.close()
-  }
-}
-
-/** The content of the previous metrics file; empty if there is none. */
-async function textOf(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
+    return readOwnFile(path) ?? ''
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    if (error instanceof ConnectorError) throw error
     throw unwritable(path, error)
   }
 }

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ofAnotherUser } from '../../../integration-tests/testing/files.ts'
 import { readStore, type StoredHook, writeStore } from './store.ts'
 
 const HOOK: StoredHook = {
@@ -27,6 +28,18 @@ describe('the store', () => {
     expect(await readStore(path)).toEqual([HOOK])
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(readFileSync(path, 'utf8')).toContain('"version": 1')
+  })
+
+  it('is neither read nor replaced behind a link or if it belongs to another user', async () => {
+    const [link, other] = [newPath(), newPath()]
+    await writeStore(other, [HOOK])
+    symlinkSync(other, link)
+    await expect(readStore(link)).rejects.toThrow('is a symbolic link')
+    await expect(writeStore(link, [])).rejects.toThrow('is a symbolic link')
+    onTestFinished(ofAnotherUser(other))
+    await expect(readStore(other)).rejects.toThrow('belongs to another user')
+    await expect(writeStore(other, [])).rejects.toThrow('belongs to another user')
+    expect(readFileSync(other, 'utf8')).toContain('k3y')
   })
 
   it('treats a webhook that was written by hand as active', async () => {

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import { ConnectorError } from '../../ground/errors.ts'
-import { replacePrivateFile } from '../../ground/private-file.ts'
+import { readOwnFile, replacePrivateFile } from '../../ground/private-file.ts'
 import type { Hook, Hooks } from '../receive/delivery.ts'
 
 /** The version of the store; an older program refuses a newer version. */
@@ -39,11 +38,18 @@ export function nonceOf({ destinationUrl }: Pick<StoredHook, 'destinationUrl'>):
  * read, is damaged, or was written by a later version.
  */
 export async function readStore(path: string): Promise<StoredHook[]> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw unusable(path, `cannot be read (${error.code})`, 'Give this user access to it.')
-  })
+  const text = readText(path)
   return text === undefined ? [] : parse(text, path)
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readOwnFile(path)
+  } catch (error) {
+    if (error instanceof ConnectorError) throw error
+    const { code } = error as NodeJS.ErrnoException
+    throw unusable(path, `cannot be read (${code})`, 'Give this user access to it.')
+  }
 }
 
 /**
@@ -55,6 +61,7 @@ export async function writeStore(path: string, hooks: readonly StoredHook[]): Pr
   try {
     await replacePrivateFile(path, text)
   } catch (error) {
+    if (error instanceof ConnectorError) throw error
     const { code, message } = error as NodeJS.ErrnoException
     throw unusable(
       path,

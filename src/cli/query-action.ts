@@ -1,0 +1,17 @@
+import { createPatience } from '../warehouse/duckdb.ts'
+import { queryRows } from '../warehouse/query.ts'
+import { type BareTools, EXIT, type ExitCode, orStartError } from './command.ts'
+import { recordTable, widthOf } from './record-table.ts'
+import type { StatusOptions } from './status-action.ts'
+
+/** Prints the result of a query on a warehouse. */
+export async function query(
+  sql: string,
+  { warehouse, json = false }: StatusOptions,
+  { print, ...tools }: Pick<BareTools, 'log' | 'signal' | 'print'>,
+): Promise<ExitCode> {
+  const rows = await orStartError(queryRows(warehouse, sql, createPatience(0, tools)))
+  if (json) for (const row of rows) await print(row)
+  else if (rows.length > 0) await print(recordTable(rows, widthOf(process.stdout)))
+  return EXIT.done
+}

@@ -1,0 +1,197 @@
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { ofAnotherUser } from '../../integration-tests/testing/files.ts'
+import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { DELETE } from '../records/record-batch.ts'
+import { type Sent, sending, streamOf, syncLists } from './testing/list-source.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'file-of-ours-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const file = () => join(folder, 'w.duckdb')
+const rows = (sql: string) => ask(file(), sql)
+const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
+const jobs = streamOf('jobs', { name: { type: ['string', 'null'] } })
+const sync = (settings: object = {}, ...records: Sent[]) =>
+  syncLists(file(), new Map([[jobs, sending(...records)]]), settings)
+const one = '{"id":1,"name":"a"}'
+
+describe('what no sync has created', () => {
+  const MADE = [
+    ['table main.my_budget', 'CREATE TABLE my_budget AS SELECT 1 AS one'],
+    ['view main.my_report', 'CREATE VIEW my_report AS SELECT 1 AS one'],
+    ['view flat.my_report', 'CREATE VIEW flat.my_report AS SELECT 1 AS one'],
+    ['schema marts', 'CREATE SCHEMA marts'],
+    ['schema marts, table marts.people', 'CREATE SCHEMA marts; CREATE TABLE marts.people (id INT)'],
+    ['column jobs.note', 'ALTER TABLE jobs ADD COLUMN note VARCHAR'],
+    ['index mine', 'CREATE INDEX mine ON jobs (name)'],
+    ['sequence main.numbers', 'CREATE SEQUENCE numbers'],
+    ['type main.mood', "CREATE TYPE mood AS ENUM ('good')"],
+    ['macro main.twice', 'CREATE MACRO twice(a) AS a * 2'],
+  ] as const
+
+  it.each(MADE)('is named, and stays: --rewrite does not remove the %s', async (name, sql) => {
+    await sync({}, one)
+    await change(sql)
+    const before = statSync(file()).ino
+    await expect(sync({ rewrites: true })).rejects.toMatchObject({
+      id: 'made-by-others',
+      failure: 'config',
+      message: expect.stringContaining(`${file()}: ${name}. Move it to a file of its own`),
+    })
+    expect(statSync(file()).ino).toBe(before)
+    expect((await sync({ rewrites: true, dropsOthers: true }, one)).failures).toEqual([])
+    expect(statSync(file()).ino).not.toBe(before)
+  })
+
+  it('stays if it was created while --rewrite was reading', async () => {
+    await sync({}, one)
+    const reading = syncLists(
+      file(),
+      new Map([
+        [
+          jobs,
+          async (output) => {
+            await change('CREATE TABLE my_budget AS SELECT 1 AS one')
+            await output.complete()
+          },
+        ],
+      ]),
+      { rewrites: true },
+    )
+    await expect(reading).rejects.toMatchObject({ id: 'made-by-others' })
+    expect(await rows('SELECT count(*)::INTEGER AS count FROM my_budget')).toEqual([{ count: 1 }])
+  })
+
+  it('is everything in a file that no sync has filled', async () => {
+    await change('CREATE TABLE mine AS SELECT 1 AS one')
+    await expect(sync({ rewrites: true })).rejects.toThrow('table main.mine')
+  })
+})
+
+describe('deleted rows', () => {
+  const gone = { json: '{"id":1}', op: DELETE } as const
+  const deleted = () => rows('SELECT id::INTEGER AS id FROM jobs WHERE _deleted_at IS NOT NULL')
+
+  it('are kept by every sync of a file that has once been told to keep them', async () => {
+    await sync({ keepsDeleted: true }, one, '{"id":2,"name":"b"}')
+    await sync({}, gone)
+    await sync({}, { json: '{"id":2}', op: DELETE })
+    await sync()
+    expect(await deleted()).toEqual([{ id: 1 }, { id: 2 }])
+  })
+
+  it('are kept in a file of a version that did not store whether it keeps them', async () => {
+    await sync({ keepsDeleted: true }, one)
+    await change(`ALTER TABLE _protime.owner DROP COLUMN keeps_deleted;
+      ALTER TABLE _protime.described DROP COLUMN view; DROP TABLE _protime.places`)
+    expect(await sync({}, gone)).toMatchObject({ failures: [], warnings: [] })
+    expect(await deleted()).toEqual([{ id: 1 }])
+  })
+
+  it('are kept by the new file of --rewrite from then on, and it says that it has none of before', async () => {
+    await sync({ keepsDeleted: true }, one, '{"id":2}')
+    await sync({}, gone)
+    const { warnings } = await sync({ rewrites: true }, '{"id":2}')
+    expect(warnings).toEqual([expect.stringContaining('has none of the 1 deleted rows')])
+    await sync({}, { json: '{"id":2}', op: DELETE })
+    expect(await deleted()).toEqual([{ id: 2 }])
+  })
+})
+
+describe('a file that is not ready', () => {
+  it.each(['w.duckdb', 'w.duckdb.rewrite'])(
+    'counts as absent if it is empty, whatever log is beside it: %s',
+    async (name) => {
+      if (name !== 'w.duckdb') await sync({}, one)
+      writeFileSync(join(folder, name), '')
+      writeFileSync(join(folder, `${name}.wal`), 'left behind')
+      const { failures } = await sync({ rewrites: name !== 'w.duckdb' }, one)
+      expect(failures).toEqual([])
+      expect(await rows('SELECT name FROM jobs')).toEqual([{ name: 'a' }])
+      expect(readdirSync(folder)).toEqual(['w.duckdb'])
+    },
+  )
+
+  it.each([100, 5000, 13_000])('is made again if it is a .rewrite cut at byte %i', async (size) => {
+    await sync({}, one)
+    await syncLists(`${file()}.rewrite`, new Map([[jobs, sending(one)]]))
+    truncateSync(`${file()}.rewrite`, size)
+    expect((await sync({ rewrites: true }, one)).failures).toEqual([])
+    expect(readdirSync(folder)).toEqual(['w.duckdb'])
+  })
+
+  it('is not seen: a warehouse has an owner as soon as it exists', async () => {
+    let owners: unknown
+    await syncLists(
+      file(),
+      new Map([
+        [
+          jobs,
+          async (output) => {
+            writeFileSync(`${file()}.seen`, readFileSync(file()))
+            owners = await ask(`${file()}.seen`, 'SELECT tenant FROM _protime.owner')
+            await output.complete()
+          },
+        ],
+      ]),
+    )
+    expect(owners).toEqual([{ tenant: 'acme' }])
+  })
+
+  it('is one of the others if two first syncs start at the same time', async () => {
+    const both = await Promise.allSettled([sync({}, one), sync({}, one)])
+    expect(both.map(({ status }) => status)).toContain('fulfilled')
+    expect(await rows('SELECT count(*)::INTEGER AS count FROM jobs')).toEqual([{ count: 1 }])
+  })
+})
+
+describe('what others have put in the place of a file', () => {
+  const PLACES = ['w.duckdb', 'w.duckdb.wal', 'w.duckdb.sync', 'w.duckdb.rewrite', 'copy.duckdb']
+  const PLANTED = PLACES.flatMap((name) =>
+    ['a pipe', 'a link', 'a file of another user'].map((what) => [name, what] as const),
+  )
+
+  it.each(PLANTED)('is not used, changed or removed: %s is %s', async (name, what) => {
+    if (name !== 'w.duckdb') await sync({}, one)
+    const [path, target] = [join(folder, name), join(folder, 'target')]
+    writeFileSync(target, '')
+    if (what === 'a pipe') execFileSync('mkfifo', [path])
+    // A person may call a warehouse or a copy by a link of theirs, but nothing of ours is behind one.
+    else if (what === 'a link') symlinkSync(target, path)
+    else writeFileSync(path, '', { mode: 0o666 })
+    const isNamed = name === 'w.duckdb' || name === 'copy.duckdb'
+    if (what === 'a file of another user' || (what === 'a link' && isNamed))
+      onTestFinished(ofAnotherUser(path))
+    const settings = {
+      rewrites: name === 'w.duckdb.rewrite',
+      ...(name === 'copy.duckdb' && { publish: path }),
+    }
+    await expect(sync(settings, one)).rejects.toMatchObject({ failure: 'config' })
+    expect(readFileSync(target, 'utf8')).toBe('')
+    expect(existsSync(path)).toBe(true)
+  })
+
+  it('is not the folder of the files that wait for the next commit', async () => {
+    mkdirSync(`${file()}.sync`)
+    onTestFinished(ofAnotherUser(`${file()}.sync`))
+    await expect(sync({}, one)).rejects.toThrow('belongs to another user')
+  })
+})

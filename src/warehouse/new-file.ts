@@ -1,0 +1,53 @@
+import { linkSync, renameSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { ownFile } from '../ground/private-file.ts'
+import { claim, type Owner } from './account.ts'
+import { atomically, closingOnError, openDatabase, run } from './duckdb.ts'
+import { unwritable } from './unwritable.ts'
+
+/**
+ * Creates the file of a warehouse, which has an owner as soon as it is visible: it is made in the folder of the sync,
+ * where nobody else can put anything. An empty file in its place is replaced. If another process creates the file
+ * meanwhile, that one stays.
+ */
+export async function createFile(path: string, folder: string, owner: Owner): Promise<void> {
+  const fresh = join(folder, basename(path))
+  const database = await openDatabase(fresh, folder)
+  try {
+    await closingOnError(database, async () => {
+      await atomically(database.connection, () => run(database.connection, claim(owner)))
+      // DuckDB does that when it closes the file, too, but says nothing if it cannot.
+      await database.connection.run('CHECKPOINT')
+    })
+    database.close()
+    makeRoom(path, folder)
+    makeVisible(fresh, path)
+  } catch (error) {
+    throw unwritable(error)
+  }
+}
+
+/** Takes away what is left of a file that never had rows: an empty file, and a log without its file. */
+function makeRoom(path: string, folder: string): void {
+  const found = ownFile(path)
+  if (found !== undefined && found.size > 0) return
+  if (ownFile(`${path}.wal`) !== undefined) renameSync(`${path}.wal`, join(folder, 'left.wal'))
+  if (found === undefined) return
+  const taken = join(folder, 'left')
+  renameSync(path, taken)
+  // Another process may have replaced it in this moment.
+  if (ownFile(taken)?.size !== 0) linkSync(taken, path)
+}
+
+/** Gives a file its name, unless another one has it. */
+function makeVisible(fresh: string, path: string): void {
+  try {
+    linkSync(fresh, path)
+    rmSync(fresh)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    // Some file systems have no hard links.
+    if (ownFile(path) === undefined) renameSync(fresh, path)
+  }
+}

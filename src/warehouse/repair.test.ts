@@ -1,0 +1,166 @@
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { readStatus } from './account.ts'
+import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'repair-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const file = () => join(folder, 'w.duckdb')
+const rows = (sql: string) => ask(file(), sql)
+const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
+const TEXT = { type: ['string', 'null'] }
+const jobs = streamOf('jobs', { name: TEXT, person: { type: 'object', properties: {} } })
+
+/** A complete read of a stream without a state, else changes. */
+const whole =
+  (...records: string[]): Script =>
+  async (output) => {
+    await send(output, records, 7)
+    output.generationComplete(7)
+    await output.complete()
+  }
+const sync = (...records: string[]) => syncLists(file(), new Map([[jobs, whole(...records)]]))
+
+describe('what somebody else has changed in a table or view of a sync', () => {
+  const SHOWN = 'SELECT id::INTEGER AS id, name FROM flat.jobs ORDER BY 1'
+
+  it.each([
+    ['id', 'ALTER TABLE jobs ALTER id TYPE DOUBLE'],
+    ['id', 'ALTER TABLE jobs ALTER id TYPE INTEGER'],
+    ['name', 'ALTER TABLE jobs ALTER name TYPE INTEGER USING length(name)'],
+    ['_generation', 'ALTER TABLE jobs ALTER _generation TYPE VARCHAR'],
+  ])('is put right and told: the type of %s, %s', async (column, sql) => {
+    await sync('{"id":1,"name":"a"}', '{"id":2,"name":"bb"}')
+    const before = await rows('DESCRIBE jobs')
+    await change(sql)
+    const { failures, warnings, states } = await sync('{"id":1,"name":"a"}', '{"id":2,"name":"bb"}')
+    expect(failures).toEqual([])
+    expect(states.get('jobs')).toBeUndefined()
+    expect(warnings).toEqual([
+      expect.stringContaining(`jobs: columns of its table have another type, ${column}, though`),
+    ])
+    expect(await rows('DESCRIBE jobs')).toEqual(before)
+    expect(await rows(SHOWN)).toEqual([
+      { id: 1, name: 'a' },
+      { id: 2, name: 'bb' },
+    ])
+    expect((await sync()).warnings).toEqual([])
+  })
+
+  it.each([
+    'CREATE OR REPLACE VIEW flat.jobs AS SELECT id + 1 AS id, name FROM jobs',
+    'DROP VIEW flat.jobs',
+  ])('is put right and told: %s', async (sql) => {
+    await sync('{"id":1,"name":"a"}')
+    await change(sql)
+    const { warnings } = await sync('{"id":1,"name":"a"}')
+    expect(warnings).toEqual([expect.stringContaining('jobs: the view flat.jobs was changed')])
+    expect(await rows(SHOWN)).toEqual([{ id: 1, name: 'a' }])
+    expect((await sync('{"id":1,"name":"a"}')).warnings).toEqual([])
+  })
+
+  it.each([true, false])(
+    'is put right: a row without a generation goes with a full refresh, if deleted rows are kept: %s',
+    async (keepsDeleted) => {
+      const again = () => syncLists(file(), new Map([[jobs, whole('{"id":1}')]]), { keepsDeleted })
+      await again()
+      await change('INSERT INTO jobs (id) VALUES (5)')
+      await again()
+      expect(await rows('SELECT id::INTEGER AS id FROM flat.jobs')).toEqual([{ id: 1 }])
+    },
+  )
+})
+
+describe('a column of a view', () => {
+  it('keeps its meaning for life, whatever field or reference of its name comes later', async () => {
+    const people = streamOf('people', { externalReferences: { type: ['object', 'null'] } })
+    const into = (record: string) => syncLists(file(), new Map([[people, sending(record)]]))
+    await into('{"id":1,"costCenter":"field"}')
+    await into('{"id":2,"externalReferences":{"costCenter":"reference"}}')
+    await into('{"id":3}')
+    expect(await rows('FROM flat.people ORDER BY id')).toEqual([
+      { id: '1', costCenter_1: null, costCenter: '"field"' },
+      { id: '2', costCenter_1: 'reference', costCenter: null },
+      { id: '3', costCenter_1: null, costCenter: null },
+    ])
+  })
+
+  it('rounds nothing, and takes nothing for something else', async () => {
+    const number = { type: ['number', 'string', 'null'] }
+    const clockings = streamOf('clockings', {
+      person: { type: 'object', properties: { id: { type: ['integer', 'null'] } } },
+      place: { type: 'object', properties: { latitude: number } },
+      from: { ...TEXT, 'x-view': 'date' },
+    })
+    const records = ['3.5', '"1_0"', '"7"', '7', '4e2', 'true', '9223372036854775808'].map(
+      (id, i) => `{"id":${i},"person":{"id":${id}}}`,
+    )
+    const places = ['"4_3.5"', '"nan"', '51.250', '"51.25"', '51.2000000000000000001'].map(
+      (at, i) => `{"id":${i + 10},"place":{"latitude":${at}}}`,
+    )
+    const days = [
+      '2026-01-05garbage',
+      'epoch',
+      '2026-01-05',
+      '2026-01-05T00:00:00',
+      '2026-01-05T08:00:00',
+    ].map((day, i) => `{"id":${i + 20},"from":"${day}"}`)
+    await syncLists(file(), new Map([[clockings, sending(...records, ...places, ...days)]]))
+    const shown = async (column: string, from: number) =>
+      (
+        await rows(
+          `SELECT ${column} AS value FROM flat.clockings WHERE id BETWEEN ${from} AND ${from + 9} ORDER BY id`,
+        )
+      ).map(({ value }) => value)
+    expect(await shown('person_id', 0)).toEqual([null, null, '7', '7', null, null, null])
+    expect(await shown('place_latitude', 10)).toEqual([null, null, 51.25, 51.25, null])
+    expect(await shown('"from"', 20)).toEqual([null, null, '2026-01-05', '2026-01-05', null])
+  })
+})
+
+describe('a file that cannot be opened', () => {
+  const OPENING = [
+    ['a sync', () => sync()],
+    ['status', () => readStatus(file(), (open) => open())],
+  ] as const
+
+  it.each(OPENING)(
+    'because of the log of another file is told with what to do: %s',
+    async (_, open) => {
+      const other = join(folder, 'other.duckdb')
+      await sync('{"id":1}')
+      await withDuckDb(other, async (connection) => {
+        await connection.run('CREATE TABLE mine AS SELECT 1 AS one')
+        await connection.run('CHECKPOINT')
+        await connection.run('PRAGMA disable_checkpoint_on_shutdown')
+        await connection.run('INSERT INTO mine VALUES (2)')
+      })
+      rmSync(other)
+      await withDuckDb(file(), async () => {})
+      const log = join(folder, 'other.duckdb.wal')
+      writeFileSync(`${file()}.wal`, readFileSync(log))
+      await expect(open()).rejects.toMatchObject({
+        failure: 'config',
+        message: expect.stringContaining(
+          `The log ${file()}.wal is damaged, or belongs to another file`,
+        ),
+      })
+    },
+  )
+
+  it.each(OPENING)('because it was cut is a matter for a person: %s', async (_, open) => {
+    await sync('{"id":1}')
+    truncateSync(file(), 14_000)
+    await expect(open()).rejects.toMatchObject({
+      failure: 'config',
+      message: expect.stringContaining('The file is damaged: restore it, or remove it'),
+    })
+  })
+})
