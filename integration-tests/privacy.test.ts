@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, scryptSync } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -16,7 +16,7 @@ import {
 import { ask, protime } from './testing/protime.ts'
 import { run } from './testing/run.ts'
 
-const KEY = 'a-key-of-sixteen-characters'
+const KEY = 'Wq3-xkT9_mB7vZ2p'
 type ProgramName = 'source-protime' | 'tap-protime'
 
 const outputs = new Map<string, Promise<string>>()
@@ -56,8 +56,10 @@ const MODES = [
 ] as const
 
 function hashOf({ text, meaning }: Mark): string {
-  const key = createHmac('sha256', KEY)
-    .update(JSON.stringify(['demo', meaning]))
+  const salt = JSON.stringify(['source-protime', 'demo'])
+  const stretched = scryptSync(KEY, salt, 32, { N: 32_768, r: 8, p: 1, maxmem: 2 ** 26 })
+  const key = createHmac('sha256', stretched)
+    .update(JSON.stringify(['values', meaning]))
     .digest()
   return createHmac('sha256', key).update(text).digest('hex')
 }
@@ -124,7 +126,7 @@ async function startScene(streams: readonly string[]) {
       ...configOf(origin),
       activity_structures: [{ structure_version_id: 'a', level: 1 }],
       personal_data: mode,
-      privacy_key: 'a-key-of-sixteen-characters',
+      privacy_key: 'Wq3-xkT9_mB7vZ2p',
       streams,
     }
     writeFileSync(config, JSON.stringify(settings), { mode: 0o600 })

@@ -8,7 +8,7 @@ import {
   UPSERT,
   type ValueReplacement,
 } from '../records/record-batch.ts'
-import { combinedRules } from '../records/record-rules.ts'
+import { combinedRules, replacementOf } from '../records/record-rules.ts'
 import {
   type PageEnd,
   type Problem,
@@ -209,13 +209,18 @@ const REPLACE = 2
 const INSIDE = 3
 const VALUES_STAY = 4
 const PASSING = 8
-const SUBJECT = 4
+const TEXTS = 16
+const LISTS = 32
+const SUBJECT = 6
+
+/** A rule that the module knows by a number. */
+type Subject = Exclude<MemberRule, string>
 
 /** The most rules that are kept: a service that sends new names in each record must not fill the memory. */
 const MOST_SUBJECTS = 10_000
 
 function createRuleAnswers(rules: ObjectRules): RuleAnswers {
-  const subjects: (ObjectRules | ValueReplacement)[] = [rules]
+  const subjects: Subject[] = [rules]
   /** The subjects of members, by the subject of their object and their name. */
   const known = new Map<string, number>()
   return {
@@ -226,7 +231,7 @@ function createRuleAnswers(rules: ObjectRules): RuleAnswers {
       const isPassing = subject >= MOST_SUBJECTS
       const place = `${subject} ${name.toString('latin1')}`
       const before = known.get(place)
-      if (before !== undefined && !isPassing) return answer(subjects[before] as ObjectRules, before)
+      if (before !== undefined && !isPassing) return answer(subjects[before] as Subject, before)
       const rule = around.ruleOf(JSON.parse(name.toString('utf8')) as string)
       if (rule === 'keep' || rule === 'drop') return answer(rule, 0) | (isPassing ? PASSING : 0)
       if (isPassing || subjects.length >= MOST_SUBJECTS) {
@@ -240,8 +245,7 @@ function createRuleAnswers(rules: ObjectRules): RuleAnswers {
     },
 
     replacement(subject, value) {
-      const rule = subjects[subject] as ObjectRules | ValueReplacement
-      return (typeof rule === 'function' ? rule : (rule.values as ValueReplacement))(value)
+      return (replacementOf(subjects[subject] as Subject, value) as ValueReplacement)(value)
     },
   }
 }
@@ -249,9 +253,14 @@ function createRuleAnswers(rules: ObjectRules): RuleAnswers {
 function answer(rule: MemberRule, subject: number): number {
   if (rule === 'keep') return KEEP
   if (rule === 'drop') return DROP
-  const kind = typeof rule === 'function' ? REPLACE : INSIDE
-  const stay = typeof rule === 'object' && rule.values === 'keep' ? VALUES_STAY : 0
-  return kind | stay | (subject << SUBJECT)
+  return kindOf(rule) | (subject << SUBJECT)
+}
+
+function kindOf(rule: Subject): number {
+  if (typeof rule === 'function') return REPLACE
+  if ('nested' in rule) return REPLACE | VALUES_STAY | (rule.texts ? TEXTS : 0)
+  const stay = rule.values === 'keep' ? VALUES_STAY : 0
+  return INSIDE | stay | (rule.lists === undefined ? 0 : LISTS)
 }
 
 /** The layout of a row in 32-bit words: see `wasm/memory.ts`. */

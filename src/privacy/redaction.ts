@@ -1,23 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { MemberRule, ObjectRules } from '../records/record-batch.ts'
-import { fieldsOf } from '../records/record-rules.ts'
+import { fieldsOf, ruleOfBoth } from '../records/record-rules.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streamSpec } from '../streams/streams.ts'
-import {
-  createPseudonyms,
-  type FieldAction,
-  type FieldPatterns,
-  meaningOf,
-  modeAction,
-  namesSecret,
-  type OnUnknown,
-  type PrivacySettings,
-  type Pseudonyms,
-  patternsOf,
-  privacyClassOf,
-  SECRET_NAMES,
-} from './privacy-settings.ts'
+import { type FieldAction, type FieldPatterns, patternsOf } from './field-patterns.ts'
+import { meaningOf, modeAction, type PrivacySettings, privacyClassOf } from './privacy-settings.ts'
+import { createPseudonyms, type Pseudonyms } from './pseudonyms.ts'
+import { namesSecret, SECRET_NAMES } from './secret-names.ts'
+import type { OnUnknown } from './unknown-fields.ts'
+import { withoutSecrets } from './unknown-values.ts'
 
 /** Replaces a date by 1 January of its year; anything else becomes null. */
 export function yearOf(json: string): string {
@@ -75,6 +67,8 @@ interface Context extends Omit<RedactionSettings, 'pseudonyms'> {
   readonly outcomes: Map<string, FieldOutcome>
   /** The meanings of the fields that are hashed. */
   readonly meanings: string[]
+  /** The path of the map around, whose members are texts by any name. */
+  readonly map?: Path
 }
 
 /** Creates the redaction of a stream from the schema of its records, which has the classes of the fields. */
@@ -117,9 +111,10 @@ function fieldRule(node: JsonSchema, path: Path, around: Around, context: Contex
   const { mode, fixed, patterns, outcomes } = context
   const privacyClass = privacyClassOf(node)
   const isFixed = path.length === 1 && fixed.includes(path[0] ?? '')
-  const byRule = isFixed ? undefined : patterns.actionOf(path)
+  const isSecret = privacyClass === 'secret'
+  const byRule = isFixed ? undefined : patterns.actionOf(path, isSecret)
   const wanted = byRule ?? around ?? modeAction(mode, privacyClass)
-  const action = withoutSecretHash(wanted, privacyClass === 'secret')
+  const action = withoutSecretHash(wanted, isSecret)
   if (action === 'keep') return describedRule(node, path, undefined, context)
   const isDate = action === 'hash' && node['format'] === 'date'
   outcomes.set(path.join('.'), isDate ? 'year' : action)
@@ -189,14 +184,15 @@ function memberRules(
     const inner = [...path, name]
     const meaning = meaningFor({}, inner, context)
     const alike = spelled.get(spelling(name))
-    const decided = patterns.actionOf(inner) ?? around
+    const isSecret = namesSecret(name)
+    const decided = patterns.actionOf(inner, isSecret) ?? around
     if (decided !== undefined) {
       // A rule for the known field wins if it comes after the broader one that matches the name as it was sent.
       if (alike !== undefined && patterns.isLater([...path, alike.name], inner)) return alike.rule
-      const action = withoutSecretHash(decided, namesSecret(name))
-      return undescribedRule(inner, action, meaning, context)
+      const action = withoutSecretHash(decided, isSecret)
+      return undescribedRule(inner, withoutNames(action, inner, context), meaning, context)
     }
-    const isLeftOut = unknownFields === 'drop' || (leavesSecretsOut && namesSecret(name))
+    const isLeftOut = unknownFields === 'drop' || (leavesSecretsOut && isSecret)
     const unknown =
       (unknownFields === 'drop' ? undefined : alike?.rule) ??
       undescribedRule(inner, isLeftOut ? 'drop' : 'keep', meaning, context)
@@ -210,7 +206,7 @@ function openRule(path: Path, around: Around, meaning: string, context: Context)
   const { unknownFields, patterns } = context
   if (around === undefined && unknownFields === 'drop' && patterns.actionOf(path) !== 'keep')
     return mapOfTexts(path, meaning, context)
-  return undescribedRule(path, around ?? 'keep', meaning, context)
+  return undescribedRule(path, around ?? 'keep', meaning, { ...context, map: path })
 }
 
 /** The rules for a map of arbitrary names to strings. An object among the values is unknown to all schemas. */
@@ -222,7 +218,7 @@ function mapOfTexts(path: Path, meaning: string, context: Context): ObjectRules 
       const inner = [...path, name]
       const isSecret = namesSecret(name)
       const decided =
-        patterns.actionOf(inner) ?? (leavesSecretsOut && isSecret ? 'drop' : undefined)
+        patterns.actionOf(inner, isSecret) ?? (leavesSecretsOut && isSecret ? 'drop' : undefined)
       if (decided === undefined)
         return { values: 'keep', ruleOf: (member) => nested([...inner, member], member) }
       const action = withoutSecretHash(decided, isSecret)
@@ -231,37 +227,56 @@ function mapOfTexts(path: Path, meaning: string, context: Context): ObjectRules 
   }
 
   function nested(place: Path, name: string): MemberRule {
-    const decided = patterns.actionOf(place)
+    const isSecret = namesSecret(name)
+    const decided = patterns.actionOf(place, isSecret)
     if (decided === undefined) onUnknown?.(place.join('.'), true)
-    const action = withoutSecretHash(decided ?? 'drop', namesSecret(name))
+    const action = withoutNames(withoutSecretHash(decided ?? 'drop', isSecret), place, context)
     return undescribedRule(place, action, meaningFor({}, place, context), context)
   }
 }
 
-/** The rule for a value whose members no schema names. Secrets in it are found by their names. */
+/** The rule for a value whose members no schema names. Secrets in it are found by what names them. */
 function undescribedRule(
   path: Path,
   action: FieldAction,
   meaning: string,
   context: Context,
 ): MemberRule {
-  const { patterns, leavesSecretsOut } = context
-  if (!patterns.reachesInto(path)) {
-    if (action === 'drop') return 'drop'
-    if (action === 'null') return toNull
-    const keepsSecrets = !leavesSecretsOut || patterns.actionOf(path) === 'keep'
-    if (action === 'keep') return keepsSecrets ? 'keep' : WITHOUT_SECRETS
-  }
-  return {
+  const { patterns, leavesSecretsOut, map } = context
+  const isMap = map === path
+  const keepsSecrets = !leavesSecretsOut || patterns.actionOf(path, true) === 'keep'
+  const isWhole = !patterns.reachesInto(path)
+  if (isWhole && action === 'drop') return 'drop'
+  if (isWhole && action === 'null') return toNull
+  if (isWhole && action === 'keep' && keepsSecrets) return 'keep'
+  const clean = (json: string) =>
+    withoutSecrets(json, path, (inner) => patterns.actionOf(inner, true) === 'keep')
+  if (isWhole && action === 'keep' && !isMap)
+    // The value of a reference is a text that the schemas know.
+    return { nested: clean, texts: map === undefined }
+  const members: ObjectRules = {
     values: valuesUnder(action, meaning, context),
     ruleOf(name) {
       const inner = [...path, name]
       const isSecret = namesSecret(name)
       const byName = leavesSecretsOut && isSecret ? 'drop' : action
-      const next = withoutSecretHash(patterns.actionOf(inner) ?? byName, isSecret)
-      return undescribedRule(inner, next, `${meaning} ${name}`, context)
+      const next = withoutSecretHash(patterns.actionOf(inner, isSecret) ?? byName, isSecret)
+      if (isMap) return undescribedRule(inner, next, `${meaning} ${name}`, context)
+      const inside = JSON.stringify([meaning, name])
+      return undescribedRule(inner, withoutNames(next, inner, context), inside, context)
     },
   }
+  if (action !== 'keep' || keepsSecrets) return members
+  return isMap ? { ...members, lists: clean } : ruleOfBoth({ nested: clean, texts: true }, members)
+}
+
+/**
+ * Leaves out an unknown member of an object whose values are hidden, because its name may be one of them, unless a
+ * rule is for this member.
+ */
+function withoutNames(action: FieldAction, path: Path, { patterns }: Context): FieldAction {
+  const isHidden = action === 'hash' || action === 'null'
+  return isHidden && !patterns.isExact(path) ? 'drop' : action
 }
 
 function valuesUnder(action: FieldAction, meaning: string, { pseudonyms }: Context): Values {
@@ -271,7 +286,7 @@ function valuesUnder(action: FieldAction, meaning: string, { pseudonyms }: Conte
 
 /** The meaning of a field's values. A field without `x-meaning` shares its meaning with no other. */
 function meaningFor(node: JsonSchema, path: Path, { stream, reference }: Context): string {
-  const word = meaningOf(node) ?? `${stream}.${path.join('.')}`
+  const word = meaningOf(node) ?? JSON.stringify([stream, ...path])
   return reference === undefined
     ? word
     : word.replace('{collection}', reference.collection).replace('{name}', () => reference.name)
@@ -280,12 +295,6 @@ function meaningFor(node: JsonSchema, path: Path, { stream, reference }: Context
 /** Whether a value can have members, by its schema, to which a more specific rule may apply. */
 function canHold({ type, properties, items }: JsonSchema): boolean {
   return properties !== undefined || items !== undefined || [type].flat().includes('object')
-}
-
-/** Keeps everything except secrets. */
-const WITHOUT_SECRETS: ObjectRules = {
-  ruleOf: (name) => (namesSecret(name) ? 'drop' : WITHOUT_SECRETS),
-  values: 'keep',
 }
 
 /** Drops secrets instead of hashing them: most have few possible values, so that the hash would reveal them. */
@@ -354,7 +363,7 @@ function rulesOfReferences(
   settings: RedactionSettings,
 ): NonNullable<Redaction['rulesOf']> {
   const { mode, stream, rules, onUnknown } = settings
-  const isKept = patternsOf(stream, rules).actionOf(['value']) === 'keep'
+  const isKept = patternsOf(stream, rules).actionOf(['value'], true) === 'keep'
   const leavesSecretsOut = modeAction(mode, 'secret') !== 'keep' && !isKept
   const made = new Map<string, ReturnType<NonNullable<Redaction['rulesOf']>>>()
   return ({ collection, name }) => {

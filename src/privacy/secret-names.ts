@@ -1,0 +1,162 @@
+/** Words that mean a number, in the languages of the service's tenants. */
+const NUMBER = '(?:number|nummer|numero|nbr|num|nr)'
+
+/**
+ * Parts of field names that indicate a secret, in English, Dutch, French and German. They are compared with the name
+ * in lower case and without separators and accents, and are long enough not to occur in other words.
+ */
+const SECRET_PARTS = [
+  // Codes that open doors and accounts.
+  ...[
+    `pin(?:code|${NUMBER})`,
+    'codepin',
+    'code(?:secret|confidentiel)',
+    'geheim(?:code|nummer|zahl)',
+  ],
+  ...['(?:access|door|alarm|unlock|security|toegangs|veiligheids|beveiligings)code'],
+  ...[
+    '(?:zugangs|zugriffs|sicherheits)code',
+    'code(?:d|de)?(?:acces|securite)',
+    'persoonlijkecode',
+  ],
+  ...['password', 'pass?woord', 'passwort', 'kennwort', 'wachtwoord', 'motdepasse', 'passcode'],
+  ...['passphrase', 'credential', 'clientsecret', '(?:access|refresh)token', 'onetimecode'],
+  ...['(?:api|private|secret|access)key', 'biometr', 'finger(?:print|abdruck|template)'],
+  ...['vingerafdruk', 'empreintedigitale'],
+  // Badges and cards.
+  ...[
+    'badge',
+    `(?:cards?|kaart|cartes?|karten?|ausweis|chip)(?:${NUMBER}|code|serial|uid|hash)`,
+    'rfid',
+  ],
+  ...['(?:credit|debit|bank|krediet|debet)(?:card|kaart)', '(?:kredit|bank)karte'],
+  ...['carte(?:bancaire|bleue|de(?:credit|banque))'],
+  // Bank accounts.
+  ...['iban', 'bank(?:account|rekening|konto|verbindung|gegevens|details|data|daten)'],
+  ...[`(?:account|acct|rekening|konto)${NUMBER}`, 'kontonummer', 'routingnumber', 'bankleitzahl'],
+  ...['compte(?:en|de)?(?:banque|bancaire)', '(?:coordonnees|donnees|references)bancaires'],
+  ...['(?:numero|num|nr|no)(?:de|du|dela)?(?:compte|carte|konto|rekening|kaart|account|card)'],
+  // National numbers, which identify a person to every authority.
+  ...['social(?:e)?(?:security|insurance|zekerheid)', 'securitynumber', 'securitesociale'],
+  ...['sozialversicherung', 'versicher(?:ung|ten)snummer', 'nationalinsurance', 'insurancenumber'],
+  ...[`nationa(?:l|le|al)(?:s|es|er)?(?:register|${NUMBER}|id(?:enti|$))`, 'rijksregister'],
+  ...['regist(?:er|re)national', '(?:numero|num|nr|no|id|identifiant)(?:de)?(?:registre)?national'],
+  ...['burgerservice', `sofi${NUMBER}`, 'steuer(?:id|nummer)', `tax(?:payer)?(?:id|${NUMBER})`],
+  ...[`fiscaal${NUMBER}`, 'numerofiscal', 'identifiantfiscal', `(?:ahv|avs)${NUMBER}`],
+  ...[`(?:insz|niss|inss|bsn|ssn|rrn|nrn)${NUMBER}`],
+]
+
+/**
+ * Words that indicate a secret only if they are whole words, also in the plural: `shippingDate` and `className`
+ * contain some of these letters, too.
+ */
+const SECRET_WORDS = [
+  ...[
+    'pin',
+    'puk',
+    'otp',
+    'totp',
+    'ssn',
+    'bsn',
+    'niss',
+    'insz',
+    'inss',
+    'nrn',
+    'rrn',
+    'nino',
+    'nir',
+  ],
+  ...[
+    'svnr',
+    'svn',
+    'ahv',
+    'avs',
+    'sofi',
+    'rib',
+    'blz',
+    'bban',
+    'cvc',
+    'cvv',
+    'pwd',
+    'passwd',
+    'mdp',
+  ],
+  ...['secret', 'token', 'geheim'],
+]
+
+/** Short words for a number, at the end of a name that says of what. */
+const SECRET_ENDS = [
+  `(?:^|.)(?:pin|card|kaart|karte|carte|konto|rekening|account|acct|compte|national|nationaal)no`,
+  `(?:card|kaart|karte|carte|konto|rekening|acct)id`,
+]
+
+/** Identifies the version of these lists: connectors with equal lists leave out the same fields. */
+export const SECRET_NAMES: readonly string[] = [...SECRET_PARTS, ...SECRET_WORDS, ...SECRET_ENDS]
+
+const PARTS = new RegExp(`${SECRET_PARTS.join('|')}|(?:${SECRET_ENDS.join('|')})s?$`)
+const WORDS: ReadonlySet<string> = new Set(SECRET_WORDS.flatMap((word) => [word, `${word}s`]))
+
+/** Letters that look like Latin ones, of which no decomposition knows. */
+const LOOKALIKES = new Map(
+  Object.entries({
+    a: 'аαɑᴀ',
+    b: 'вβʙΒ',
+    c: 'сϲᴄ',
+    d: 'ԁɗđᴅ',
+    e: 'еεєᴇΕ',
+    f: 'ƒ',
+    g: 'ɡɢց',
+    h: 'һнʜΗ',
+    i: 'іιıɪΙӏ',
+    j: 'јϳᴊ',
+    k: 'кκᴋΚ',
+    l: 'łʟⅼ',
+    m: 'мᴍΜ',
+    n: 'пηɴոΝ',
+    o: 'оοօøᴏσ',
+    p: 'рρᴘ',
+    q: 'ԛ',
+    r: 'гʀ',
+    s: 'ѕꜱ',
+    t: 'тτᴛΤ',
+    u: 'υսᴜ',
+    v: 'νѵᴠ',
+    w: 'ωԝᴡ',
+    x: 'хχΧ',
+    y: 'уүʏγΥ',
+    z: 'ᴢΖ',
+  }).flatMap(([latin, others]) => [...others].map((other) => [other, latin] as const)),
+)
+
+/**
+ * Whether the name of a field says that its value lets others act or pay in a person's name, whatever the schemas
+ * say. Case, accents, blanks, punctuation, digits and letters that only look like Latin ones do not matter:
+ * `pinCode`, `PIN_CODE`, `Pin-code 2`.
+ */
+export function namesSecret(name: string): boolean {
+  const plain = name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, ' ')
+  const words = wordsOf(plain.replace(/[^\0-\x7f]/gu, (letter) => latin(letter)))
+  const together = words.join('')
+  return (
+    WORDS.has(together) ||
+    PARTS.test(together) ||
+    words.some((word) => WORDS.has(word)) ||
+    wordsOf(plain).some(isMixed)
+  )
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().split(/[^\p{L}]+/u)
+}
+
+function latin(letter: string): string {
+  return LOOKALIKES.get(letter) ?? LOOKALIKES.get(letter.toLowerCase()) ?? letter
+}
+
+/** Whether a word has letters of two alphabets: somebody writes it so that it is not recognized. */
+function isMixed(word: string): boolean {
+  return /\p{Script=Latin}/u.test(word) && /\P{Script=Latin}/u.test(word)
+}
