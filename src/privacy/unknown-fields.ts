@@ -1,4 +1,5 @@
 import { warningOf } from '../ground/message-ids.ts'
+import { clean } from '../ground/text.ts'
 
 /** Called at least once for a field that the schema does not have, with its path. */
 export type OnUnknown = (field: string, isLeftOut: boolean) => void
@@ -11,15 +12,19 @@ export interface UnknownFields {
   sentence(): string | undefined
 }
 
-/** The most fields that are named per list: a service that sends a new field in each record must not fill the log. */
-const MOST = 100
+/**
+ * The most fields that are named per list, and the most characters of a name: a service that sends a new field in each
+ * record must not fill the log.
+ */
+const MOST = 500
+const LONGEST = 90
 
 export function createUnknownFields(): UnknownFields {
   const fates = { passedOn: new Set<string>(), leftOut: new Set<string>() }
   return {
     of: (stream) => (field, isLeftOut) => {
       const fields = isLeftOut ? fates.leftOut : fates.passedOn
-      if (fields.size <= MOST) fields.add(`${stream}.${field}`)
+      if (fields.size <= MOST) fields.add(clean(`${stream}.${field}`, LONGEST))
     },
     sentence() {
       const lists = [
@@ -39,5 +44,5 @@ export function createUnknownFields(): UnknownFields {
 function listed(fate: string, fields: ReadonlySet<string>): string[] {
   if (fields.size === 0) return []
   const named = [...fields].slice(0, MOST).sort().join(', ')
-  return [`${fate}: ${named}${fields.size > MOST ? ' and more' : ''}.`]
+  return [`${fate}: ${named}${fields.size > MOST ? ` and more than ${MOST} in all` : ''}.`]
 }
