@@ -42,7 +42,7 @@ export interface Redaction {
 }
 
 /** The collection of an external reference, and its name. */
-type ReferenceName = Readonly<Record<'collection' | 'name', string>>
+export type ReferenceName = Readonly<Record<'collection' | 'name', string>>
 
 /** Everything that the redaction of a stream depends on. */
 export interface RedactionSettings extends PrivacySettings {
