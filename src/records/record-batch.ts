@@ -5,7 +5,7 @@ export type MemberRule = 'keep' | 'drop' | ValueReplacement | NestedReplacement 
 export type ValueReplacement = (json: string) => string
 
 /** Replaces only objects and arrays and, if `texts` is set, texts with an escape: all texts that are JSON have one. */
-export interface NestedReplacement {
+interface NestedReplacement {
   readonly nested: ValueReplacement
   readonly texts: boolean
 }
