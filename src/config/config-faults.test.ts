@@ -216,7 +216,7 @@ describe.each([
   it.each<[object, string]>([
     [{ personaldata: 'minimal' }, 'personaldata is not a setting; did you mean personal_data?'],
     [{ personalData: 'minimal' }, 'personalData is not a setting; did you mean personal_data?'],
-    [{ personl_data: 'minimal' }, 'personl_data is not a setting; did you mean personal_data?'],
+    [{ personal_dat: 'minimal' }, 'personal_dat is not a setting; did you mean personal_data?'],
     [{ privacy: 'minimal' }, 'privacy is not a setting.'],
     [{ 'unknown-fields': 'drop' }, 'unknown-fields is not a setting; did you mean unknown_fields?'],
     [{ fieldRules: [] }, 'fieldRules is not a setting; did you mean field_rules?'],
@@ -224,51 +224,7 @@ describe.each([
       { environment: { type: 'production', personal_data: 'minimal' } },
       'environment.personal_data is not a setting; did you mean personal_data?',
     ],
-    [
-      rule({ unkown: true }),
-      'field_rules.0.unkown is not a setting; did you mean field_rules.0.unknown?',
-    ],
-    [
-      rule({ stream: 'People' }),
-      'field_rules.0.stream is People, which matches no stream; did you mean people?',
-    ],
-    [
-      rule({ path: 'lastname' }),
-      'field_rules.0.path is lastname, which matches no field that the schema of people knows; did you mean lastName? For a field that the service has added, set "unknown": true.',
-    ],
-    [rule({ path: 'id' }), 'field_rules.0.path is id, which stays as it is in every record.'],
-  ])('is a fault: %j', (more, sentence) => {
-    const log = { warn() {} }
-    expect(() => read({ ...LEAST, ...more }, log)).toThrow(
-      `The configuration is not valid. ${sentence}`,
-    )
-  })
-})
-
-describe.each([
-  ['Airbyte and Singer', configure],
-  ['protime', configureFile],
-  ['a destination', (input: unknown) => ({ ...parseConfig(input), ...parseWriteSettings(input) })],
-] as const)('a restriction of personal data that would have no effect, for %s,', (_, read) => {
-  const rule = (more: object) => ({
-    field_rules: [{ stream: 'people', path: 'lastName', rule: 'drop', ...more }],
-  })
-
-  it.each<[object, string]>([
-    [{ personaldata: 'minimal' }, 'personaldata is not a setting; did you mean personal_data?'],
-    [{ personalData: 'minimal' }, 'personalData is not a setting; did you mean personal_data?'],
-    [{ personl_data: 'minimal' }, 'personl_data is not a setting; did you mean personal_data?'],
-    [{ privacy: 'minimal' }, 'privacy is not a setting.'],
-    [{ 'unknown-fields': 'drop' }, 'unknown-fields is not a setting; did you mean unknown_fields?'],
-    [{ fieldRules: [] }, 'fieldRules is not a setting; did you mean field_rules?'],
-    [
-      { environment: { type: 'production', personal_data: 'minimal' } },
-      'environment.personal_data is not a setting; did you mean personal_data?',
-    ],
-    [
-      rule({ unkown: true }),
-      'field_rules.0.unkown is not a setting; did you mean field_rules.0.unknown?',
-    ],
+    [rule({ comment: 'x' }), 'field_rules.0.comment is not a setting.'],
     [
       rule({ stream: 'People' }),
       'field_rules.0.stream is People, which matches no stream; did you mean people?',

@@ -178,7 +178,7 @@ interface UnknownName {
 const PRIVACY = [
   ...['personal_data', 'privacy_key', 'pseudonyms_across_tenants', 'field_rules', 'unknown_fields'],
 ]
-const PRIVACY_WORDS = /privacy|personal|pseudonym|anonym|redact|gdpr|fieldrule|unknownfield/
+const PRIVACY_WORDS = /privacy|personal|pseudonym|anonym|redact|gdpr/
 
 function isNearPrivacy(path: string, name: string): boolean {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { jsonFault, repeatedMember } from './json.ts'
-import { clean, logLines, nearest } from './text.ts'
+import { clean, logLines, nearest, withoutControls } from './text.ts'
 
 /** Any character, half of a surrogate pair too: the unit 'binary' takes a second to be made. */
 const character = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code))
@@ -124,6 +124,14 @@ describe('a member that comes twice in one object', () => {
       }),
     )
   })
+})
+
+it('writes the control characters of a JSON text as escapes, and changes no value', () => {
+  const value = { name: 'a\u009b31m\u202eb\u2028\u{e0001}', line: 'é\n😀' }
+  const json = withoutControls(JSON.stringify(value))
+  expect(json).not.toMatch(/[\u0080-\u009f\p{Cf}\p{Zl}\p{Zp}]/u)
+  expect(JSON.parse(json)).toEqual(value)
+  expect(json).toContain('é\\n😀')
 })
 
 describe('the lines of a message', () => {

@@ -22,6 +22,18 @@ export function clean(text: string, most = MOST): string {
 }
 
 /**
+ * Writes what could control a terminal, except for ASCII, as JSON does: `\u009b`. JSON stays the same value.
+ */
+export function withoutControls(text: string): string {
+  return text.replace(/[\u0080-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
+}
+
+/**
  * Returns a message of any length as lines of a log, each of them as `clean` makes it. A line after the first one
  * begins with `… `; it is broken between words, so that each name of a list is in one line.
  */

@@ -72,7 +72,7 @@ describe('a secret in an unknown value', () => {
 
   it.each([
     [[{ name: 'pinCode', value: 'S' }], [{ name: 'pinCode' }]],
-    [{ label: 'Rijksregisternr.', valeur: { text: 'S' } }, { label: 'Rijksregisternr.' }],
+    [{ label: 'Rijksregisternr.', content: { text: 'S' } }, { label: 'Rijksregisternr.' }],
     [
       [
         ['badge', 'S'],

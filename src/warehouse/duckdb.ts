@@ -49,12 +49,12 @@ export async function openDatabase(path: string, temporary?: string): Promise<Da
   if (temporary === undefined && !existsSync(path)) throw noFile(path)
   const instance = await open(DuckDBInstance, path, temporary)
   const connection = await instance.connect()
-  // A statement can read any file by its name. Only files in this folder have to be read.
-  if (temporary !== undefined)
-    await run(connection, [
-      `SET allowed_directories = [${literal(join(temporary, '/'))}]`,
-      'SET enable_external_access = false',
-    ])
+  // A statement or a view of somebody else can read any file by its name. Only files in this folder have to be read.
+  const allowed = temporary === undefined ? [] : [literal(join(temporary, '/'))]
+  await run(connection, [
+    `SET allowed_directories = [${allowed.join()}]`,
+    'SET enable_external_access = false',
+  ])
   const database = {
     connection,
     close() {
