@@ -128,23 +128,38 @@ const LOOKALIKES = new Map(
   }).flatMap(([latin, others]) => [...others].map((other) => [other, latin] as const)),
 )
 
+/** What was found of names: a service sends the same ones in each record. */
+const judged = new Map<string, boolean>()
+const MOST_JUDGED = 10_000
+const LONGEST_JUDGED = 100
+
 /**
  * Whether the name of a field says that its value lets others act or pay in a person's name, whatever the schemas
  * say. Case, accents, blanks, punctuation, digits and letters that only look like Latin ones do not matter:
  * `pinCode`, `PIN_CODE`, `Pin-code 2`.
  */
 export function namesSecret(name: string): boolean {
-  const plain = name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, ' ')
-  const words = wordsOf(plain.replace(/[^\0-\x7f]/gu, (letter) => latin(letter)))
+  if (name.length > LONGEST_JUDGED) return judge(name)
+  const withoutDigits = name.replace(/[0-9]+/g, '0')
+  const before = judged.get(withoutDigits)
+  if (before !== undefined) return before
+  if (judged.size === MOST_JUDGED) judged.clear()
+  const isSecret = judge(withoutDigits)
+  judged.set(withoutDigits, isSecret)
+  return isSecret
+}
+
+function judge(name: string): boolean {
+  const isAscii = /^[\0-\x7f]*$/.test(name)
+  const letters = isAscii ? name : name.normalize('NFKD').replace(/\p{M}/gu, '')
+  const parts = letters.replace(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, ' ')
+  const words = wordsOf(isAscii ? parts : parts.replace(/[^\0-\x7f]/gu, latin))
   const together = words.join('')
   return (
     WORDS.has(together) ||
     PARTS.test(together) ||
     words.some((word) => WORDS.has(word)) ||
-    wordsOf(plain).some(isMixed)
+    (!isAscii && wordsOf(parts).some(isMixed))
   )
 }
 

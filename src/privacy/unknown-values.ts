@@ -1,3 +1,4 @@
+import { tryParseJson } from '../ground/json.ts'
 import { namesSecret } from './secret-names.ts'
 
 /** What names the other members of its object is a short text. */
@@ -16,8 +17,15 @@ export function withoutSecrets(
   at: readonly string[],
   isKept: (path: readonly string[]) => boolean,
 ): string {
-  const value = parsed(json)
-  return cleanJson({ json, value }, at, isKept, 0)
+  if (!json.includes('\\') && namesNoSecret(json)) return json
+  return cleanJson({ json, value: JSON.parse(json) }, at, isKept, 0)
+}
+
+/** Whether no string of a JSON text without escapes names a secret: most values need not be parsed. */
+function namesNoSecret(json: string): boolean {
+  const parts = json.split('"')
+  for (let i = 1; i < parts.length; i += 2) if (namesSecret(parts[i] as string)) return false
+  return true
 }
 
 function cleanJson(
@@ -26,19 +34,31 @@ function cleanJson(
   isKept: IsKept,
   level: number,
 ): string {
-  const left = clean(value, at, isKept, level)
   // Of two members with one name, only the last one was parsed.
-  return left === value && colonsOf(json) === membersOf(value) ? json : written(left)
+  const isWhole = colonsOf(json) === membersOf(value)
+  if (isWhole && clean(value, at, isKept, level) === value) return json
+  return written(clean(withDigits(json), at, isKept, level))
 }
 
+/** Colons outside of strings. */
 function colonsOf(json: string): number {
-  return json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|[^:"]+/g, '').length
+  let [colons, isInString] = [0, false]
+  for (let i = 0; i < json.length; i++) {
+    const character = json.charCodeAt(i)
+    if (character === 0x22) isInString = !isInString
+    else if (character === 0x5c) i++
+    else if (character === 0x3a && !isInString) colons++
+  }
+  return colons
 }
 
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
-  const inside = Object.values(value).reduce((sum: number, one) => sum + membersOf(one), 0)
-  return inside + (Array.isArray(value) ? 0 : Object.keys(value).length)
+  const inner: unknown[] = Array.isArray(value) ? value : Object.values(value)
+  return inner.reduce<number>(
+    (sum, one) => sum + membersOf(one),
+    value === inner ? 0 : inner.length,
+  )
 }
 
 type IsKept = (path: readonly string[]) => boolean
@@ -69,18 +89,17 @@ function cleanList(list: readonly unknown[], at: readonly string[], isKept: IsKe
 }
 
 function cleanText(text: string, at: readonly string[], isKept: IsKept, level: number): unknown {
-  if (!/["\\]/.test(text)) return text
-  const inner = parsed(text)
-  if (inner === undefined) {
-    // It may have been cut off, or be a part of a sentence.
-    const parts = text.split('"')
-    const isSecret = parts.some(
-      (name, i) => /^\s*:/.test(parts[i + 1] ?? '') && namesSecret(unescaped(name)),
-    )
-    return isSecret ? null : text
-  }
+  if (!text.includes('"')) return text
+  const inner = /^\s*[[{"]/.test(text) ? tryParseJson(text) : undefined
+  if (inner === undefined) return text.includes(':') && quotesSecret(text) ? null : text
   if (level === MOST_LEVELS) return null
   return cleanJson({ json: text, value: inner }, at, isKept, level + 1)
+}
+
+/** Whether a text that is no JSON has a member in it: it may have been cut off, or be a part of a sentence. */
+function quotesSecret(text: string): boolean {
+  const parts = text.split('"')
+  return parts.some((name, i) => /^\s*:/.test(parts[i + 1] ?? '') && namesSecret(unescaped(name)))
 }
 
 /** Whether a value is the name of a secret. */
@@ -97,13 +116,7 @@ function unescaped(name: string): string {
 /** Marks a text that stands for a number, because a number of JavaScript does not have all of its digits. */
 const NUMBER = '\uffff#'
 
-/** Undefined if the text is no JSON. */
-function parsed(json: string): unknown {
-  try {
-    JSON.parse(json)
-  } catch {
-    return undefined
-  }
+function withDigits(json: string): unknown {
   const marked = json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) =>
     token.startsWith('"') ? token : `"${NUMBER}${token}"`,
   )
