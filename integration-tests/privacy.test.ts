@@ -119,6 +119,7 @@ const MORE = [...FEW, 'employers', 'contracts', 'access_clockings']
 /** A tenant full of marks, and how some of its streams are synced in a mode; the programs above read them all. */
 async function startScene(streams: readonly string[]) {
   const service: MarkedOptions = {}
+  const keys = { present: KEY }
   const { origin, requests } = await startMarkedService(service)
   const sync = async (mode: string, ...words: readonly string[]) => {
     const config = join(folder.path, 'config.json')
@@ -126,7 +127,7 @@ async function startScene(streams: readonly string[]) {
       ...configOf(origin),
       activity_structures: [{ structure_version_id: 'a', level: 1 }],
       personal_data: mode,
-      privacy_key: 'Wq3-xkT9_mB7vZ2p',
+      privacy_key: keys.present,
       streams,
     }
     writeFileSync(config, JSON.stringify(settings), { mode: 0o600 })
@@ -135,7 +136,7 @@ async function startScene(streams: readonly string[]) {
     rmSync(config)
     return { exitCode, stderr }
   }
-  return { service, requests, sync }
+  return { service, requests, sync, keys }
 }
 
 /** The marks of a class that stand somewhere in the bytes of the warehouse. */
@@ -160,6 +161,24 @@ describe('a warehouse', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Add --rewrite')])
     expect(readFileSync(file()).equals(before)).toBe(true)
     expect((await sync('complete')).exitCode).toBe(0)
+  })
+
+  it('whose hashes were made with another key is refused, and built anew without any of them', async () => {
+    const { sync, keys } = await startScene(FEW)
+    const codes = async () =>
+      (await ask(file(), 'SELECT lastName FROM people')).map(({ lastName }) => String(lastName))
+    await sync('pseudonymised')
+    const before = await codes()
+    keys.present = 'zP4!dR8@uY6#cN1%'
+    expect(await sync('pseudonymised')).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining('Add --rewrite'),
+    })
+    expect(await codes()).toEqual(before)
+    expect((await sync('pseudonymised', '--rewrite')).exitCode).toBe(0)
+    const bytes = readFileSync(file())
+    expect(before.filter((code) => bytes.includes(code))).toEqual([])
+    expect(new Set([...before, ...(await codes())]).size).toBe(2 * new Set(before).size)
   })
 
   it.each([

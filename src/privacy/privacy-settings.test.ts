@@ -8,6 +8,7 @@ import {
   type PrivacySettings,
   parsePrivacySettings,
   ruleFaults,
+  settingsFingerprint,
 } from './privacy-settings.ts'
 
 const LEAST = { tenant: 'Acme', personal_data: 'pseudonymised', field_rules: [] }
@@ -133,4 +134,11 @@ describe('a field rule', () => {
   it('warns of a secret that a rule hashes, because it is left out', () => {
     expect(asked('without_secrets', rule('*', '*.externalReferences', 'hash'))).toHaveLength(1)
   })
+})
+
+it('has another fingerprint than before keys were stretched, so that a warehouse is built anew', () => {
+  const earlier = '0adb9b13cc2c92195c80566c7c4c43c593459f32868e9e029f7b65b9f5f8f7ea'
+  const pseudonyms = { key: 'a-key-of-sixteen-characters', tenant: 'acme' }
+  const settings = { mode: 'pseudonymised', pseudonyms, rules: [], unknownFields: 'drop' } as const
+  expect(settingsFingerprint(settings)).not.toBe(earlier)
 })
