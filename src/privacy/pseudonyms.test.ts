@@ -56,11 +56,11 @@ it.each(['the code of a known value', 'the fingerprint'])(
   'lets nobody try 100 keys a second by %s',
   (what) => {
     const began = performance.now()
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 2; i++) {
       const { of, fingerprint } = createPseudonyms({ key: `${what} ${i}`, tenant: 'acme' })
       expect(what === 'the fingerprint' ? fingerprint : of('people')('"42"')).not.toBe('')
     }
-    expect((performance.now() - began) / 5).toBeGreaterThan(10)
+    expect((performance.now() - began) / 2).toBeGreaterThan(10)
   },
 )
 
@@ -68,9 +68,12 @@ it('computes nothing again for a key that it has used', () => {
   const codeOf = () =>
     createPseudonyms({ key: `${KEY} again`, tenant: 'acme' }).of('people')('"42"')
   codeOf()
-  const began = performance.now()
-  codeOf()
-  expect(performance.now() - began).toBeLessThan(10)
+  const times = Array.from({ length: 10 }, () => {
+    const began = performance.now()
+    codeOf()
+    return performance.now() - began
+  })
+  expect(Math.min(...times)).toBeLessThan(5)
 })
 
 describe('a key', () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isJsonObject } from '../ground/json.ts'
 import type { MemberRule, ObjectRules } from '../records/record-batch.ts'
 import { fieldsOf, ruleOfBoth } from '../records/record-rules.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
@@ -7,6 +8,7 @@ import { streamSpec } from '../streams/streams.ts'
 import { type FieldAction, type FieldPatterns, patternsOf } from './field-patterns.ts'
 import { meaningOf, modeAction, type PrivacySettings, privacyClassOf } from './privacy-settings.ts'
 import { createPseudonyms, type Pseudonyms } from './pseudonyms.ts'
+import { pseudonym, withoutPrivacy, withSentence } from './redacted-schema.ts'
 import { namesSecret, SECRET_NAMES } from './secret-names.ts'
 import type { OnUnknown } from './unknown-fields.ts'
 import { withoutSecrets } from './unknown-values.ts'
@@ -115,7 +117,12 @@ function fieldRule(node: JsonSchema, path: Path, around: Around, context: Contex
   const byRule = isFixed ? undefined : patterns.actionOf(path, isSecret)
   const wanted = byRule ?? around ?? modeAction(mode, privacyClass)
   const action = withoutSecretHash(wanted, isSecret)
-  if (action === 'keep') return describedRule(node, path, undefined, context)
+  if (action === 'keep') {
+    const described = describedRule(node, path, undefined, context)
+    return canHold(node)
+      ? described
+      : { ...described, rule: textRule(described.rule, path, context) }
+  }
   const isDate = action === 'hash' && node['format'] === 'date'
   outcomes.set(path.join('.'), isDate ? 'year' : action)
   if (canHold(node) && patterns.reachesInto(path)) return describedRule(node, path, action, context)
@@ -123,6 +130,21 @@ function fieldRule(node: JsonSchema, path: Path, around: Around, context: Contex
   if (isDate) return { rule: yearOf, schema: withSentence(clean, 'Cut to the year.') }
   if (action === 'hash') return describedRule(node, path, action, context)
   return action === 'drop' ? { rule: 'drop' } : { rule: toNull, schema: clean }
+}
+
+/** The rule for a text or a number: what has members in its place is unknown. */
+function textRule(byNames: MemberRule, path: Path, context: Context): MemberRule {
+  const { patterns, leavesSecretsOut, unknownFields, onUnknown } = context
+  const isDecided = patterns.actionOf(path) !== undefined || patterns.reachesInto(path)
+  if (byNames === 'keep' || !leavesSecretsOut || unknownFields === 'drop' || isDecided)
+    return byNames
+  const nested = (json: string) => {
+    const items = [JSON.parse(json) as unknown].flat()
+    for (const name of items.flatMap((item) => (isJsonObject(item) ? Object.keys(item) : [])))
+      onUnknown?.([...path, name].join('.'), namesSecret(name))
+    return withoutSecrets(json, path, () => false)
+  }
+  return { nested, texts: false }
 }
 
 /** The redaction of a value that its schema describes. */
@@ -321,23 +343,6 @@ interface Redacted {
   readonly rule: MemberRule
   /** The remaining schema; missing if the field is left out. */
   readonly schema?: JsonSchema
-}
-
-/** The schema of a hashed field: values become strings, and an object keeps its members. */
-function pseudonym(node: JsonSchema): JsonSchema {
-  const types = [node['type']].flat()
-  // A hash cannot be shown as a date.
-  const { 'x-view': _, ...said } = withSentence(node, 'Replaced by a keyed hash.')
-  if (types.includes('object')) return said
-  return { ...said, type: types.includes('null') ? ['string', 'null'] : 'string' }
-}
-
-function withSentence(node: JsonSchema, sentence: string): JsonSchema {
-  return { ...node, description: `${node['description'] ?? ''} ${sentence}`.trim() }
-}
-
-function withoutPrivacy({ 'x-privacy': _, 'x-meaning': __, ...node }: JsonSchema): JsonSchema {
-  return node
 }
 
 /** The redaction of a stream's records; `onUnknown` is called for fields that the schema does not have. */

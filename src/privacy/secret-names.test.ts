@@ -55,7 +55,17 @@ describe('a name of a secret is found in any spelling', () => {
       'burgerservicenummer',
     ],
     ...['рin', 'ріnCоdе', 'ΡIN', 'ibаn', 'bаdgeNumbеr', 'piո', 'ᴘɪɴ', 'рinꓚode'],
-    ...['rijksregisternummer', 'niss', 'password', 'clientSecret', 'access_token', 'pi\u200bnCode'],
+    ...[
+      'nationalIdNumber',
+      'SVNummer',
+      'versichertennummer',
+      'rijksregisternummer',
+      'niss',
+      'password',
+      'clientSecret',
+      'access_token',
+      'pi\u200bnCode',
+    ],
   ])('%s', (name) => {
     expect(namesSecret(name)).toBe(true)
   })

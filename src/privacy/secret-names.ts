@@ -38,8 +38,11 @@ const SECRET_PARTS = [
   ...['(?:numero|num|nr|no)(?:de|du|dela)?(?:compte|carte|konto|rekening|kaart|account|card)'],
   // National numbers, which identify a person to every authority.
   ...['social(?:e)?(?:security|insurance|zekerheid)', 'securitynumber', 'securitesociale'],
-  ...['sozialversicherung', 'versicher(?:ung|ten)snummer', 'nationalinsurance', 'insurancenumber'],
-  ...[`nationa(?:l|le|al)(?:s|es|er)?(?:register|${NUMBER}|id(?:enti|$))`, 'rijksregister'],
+  ...['sozialversicherung', 'versicher(?:ungs|ten)nummer', 'nationalinsurance', 'insurancenumber'],
+  ...[
+    `nationa(?:l|le|al)(?:s|es|er)?(?:register|${NUMBER}|id(?:enti|${NUMBER}|$))`,
+    'rijksregister',
+  ],
   ...['regist(?:er|re)national', '(?:numero|num|nr|no|id|identifiant)(?:de)?(?:registre)?national'],
   ...['burgerservice', `sofi${NUMBER}`, 'steuer(?:id|nummer)', `tax(?:payer)?(?:id|${NUMBER})`],
   ...[`fiscaal${NUMBER}`, 'numerofiscal', 'identifiantfiscal', `(?:ahv|avs)${NUMBER}`],
@@ -68,6 +71,7 @@ const SECRET_WORDS = [
   ],
   ...[
     'svnr',
+    'svnummer',
     'svn',
     'ahv',
     'avs',

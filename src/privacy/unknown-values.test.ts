@@ -113,6 +113,15 @@ describe('a secret in an unknown value', () => {
     ).toEqual({ data: { list: [{ name: 'pinCode' }] } })
   })
 
+  it.each([
+    [[{ name: 'pinCode', value: 'S' }], [{ name: 'pinCode' }]],
+    [{ name: 'pinCode', value: 'S' }, { name: 'pinCode' }],
+    ['{"pinCode":"a text of a known field"}', '{"pinCode":"a text of a known field"}'],
+  ])('is found in an object or a list in place of a known text: %j', (lastName, left) => {
+    const privacy = settings('without_secrets', { unknownFields: 'keep' })
+    expect(leftOf('people', { lastName }, privacy)).toEqual({ lastName: left })
+  })
+
   it('is found in a list in place of references', () => {
     const record = { externalReferences: [{ name: 'pinCode', value: 'S' }] }
     expect(
