@@ -54,43 +54,14 @@ const SECRET_PARTS = [
  * contain some of these letters, too.
  */
 const SECRET_WORDS = [
-  ...[
-    'pin',
-    'puk',
-    'otp',
-    'totp',
-    'ssn',
-    'bsn',
-    'niss',
-    'insz',
-    'inss',
-    'nrn',
-    'rrn',
-    'nino',
-    'nir',
-  ],
-  ...[
-    'svnr',
-    'svnummer',
-    'svn',
-    'ahv',
-    'avs',
-    'sofi',
-    'rib',
-    'blz',
-    'bban',
-    'cvc',
-    'cvv',
-    'pwd',
-    'passwd',
-    'mdp',
-  ],
-  ...['secret', 'token', 'geheim'],
+  ...['pin', 'puk', 'otp', 'totp', 'cvc', 'cvv', 'pwd', 'passwd', 'mdp', 'rib', 'blz', 'bban'],
+  ...['ssn', 'bsn', 'niss', 'insz', 'inss', 'nrn', 'rrn', 'nino', 'nir', 'svn', 'svnr', 'svnummer'],
+  ...['ahv', 'avs', 'sofi', 'secret', 'token', 'geheim'],
 ]
 
 /** Short words for a number, at the end of a name that says of what. */
 const SECRET_ENDS = [
-  `(?:^|.)(?:pin|card|kaart|karte|carte|konto|rekening|account|acct|compte|national|nationaal)no`,
+  `(?:pin|card|kaart|karte|carte|konto|rekening|account|acct|compte|national|nationaal)no`,
   `(?:card|kaart|karte|carte|konto|rekening|acct)id`,
 ]
 
@@ -100,36 +71,15 @@ export const SECRET_NAMES: readonly string[] = [...SECRET_PARTS, ...SECRET_WORDS
 const PARTS = new RegExp(`${SECRET_PARTS.join('|')}|(?:${SECRET_ENDS.join('|')})s?$`)
 const WORDS: ReadonlySet<string> = new Set(SECRET_WORDS.flatMap((word) => [word, `${word}s`]))
 
-/** Letters that look like Latin ones, of which no decomposition knows. */
+/** Letters that look like a Latin one, of which no decomposition knows, after that one. */
+const ALIKE =
+  'aаαɑᴀ bвβʙΒ cсϲᴄ dԁɗđᴅ eеεєᴇΕ fƒ gɡɢց hһнʜΗ iіιıɪΙӏ jјϳᴊ kкκᴋΚ lłʟⅼ ' +
+  'mмᴍΜ nпηɴոΝ oоοօøᴏσ pрρᴘ qԛ rгʀ sѕꜱ tтτᴛΤ uυսᴜ vνѵᴠ wωԝᴡ xхχΧ yуүʏγΥ ' +
+  'zᴢΖ'
 const LOOKALIKES = new Map(
-  Object.entries({
-    a: 'аαɑᴀ',
-    b: 'вβʙΒ',
-    c: 'сϲᴄ',
-    d: 'ԁɗđᴅ',
-    e: 'еεєᴇΕ',
-    f: 'ƒ',
-    g: 'ɡɢց',
-    h: 'һнʜΗ',
-    i: 'іιıɪΙӏ',
-    j: 'јϳᴊ',
-    k: 'кκᴋΚ',
-    l: 'łʟⅼ',
-    m: 'мᴍΜ',
-    n: 'пηɴոΝ',
-    o: 'оοօøᴏσ',
-    p: 'рρᴘ',
-    q: 'ԛ',
-    r: 'гʀ',
-    s: 'ѕꜱ',
-    t: 'тτᴛΤ',
-    u: 'υսᴜ',
-    v: 'νѵᴠ',
-    w: 'ωԝᴡ',
-    x: 'хχΧ',
-    y: 'уүʏγΥ',
-    z: 'ᴢΖ',
-  }).flatMap(([latin, others]) => [...others].map((other) => [other, latin] as const)),
+  ALIKE.split(' ').flatMap(([latin = '', ...others]) =>
+    others.map((other) => [other, latin] as const),
+  ),
 )
 
 /** What was found of names: a service sends the same ones in each record. */
