@@ -78,9 +78,14 @@ RUN mkdir -p /duckdb/airbyte/integration_code/node_modules && \
     cp -r node_modules/@duckdb /duckdb/airbyte/integration_code/node_modules/ && \
     chmod -R a+rX,go-w /duckdb
 
+FROM build AS sync-materials
+COPY --from=duckdb /duckdb/ /image/
+RUN node dist/scripts/bill-of-materials.js /image/airbyte/integration_code > /sbom.cdx.json && chmod 644 /sbom.cdx.json
+
 # docker build --target sync: `protime sync`, which reads a tenant into a DuckDB file. It writes where the file is, and nowhere else.
 FROM programs AS sync
 COPY --from=duckdb /duckdb/ /
+COPY --from=sync-materials /sbom.cdx.json /airbyte/integration_code/
 ENTRYPOINT ["/airbyte/integration_code/bin/protime", "sync"]
 LABEL org.opencontainers.image.title=protime-sync \
       org.opencontainers.image.description="Reads a myProtime tenant into a DuckDB file. Not made or endorsed by the vendor."

@@ -106,7 +106,7 @@ describe('the stream inventory', () => {
     ['minimal', FEW.streams.filter((stream) => stream !== 'external_references')],
     ['pseudonymised', FEW.streams],
   ])('is of what is handed over, where personal_data is %s', async (personal_data, streams) => {
-    configure({ personal_data, streams, privacy_key: 'a key of 16 chars', audit_days: 1 })
+    configure({ personal_data, streams, privacy_key: 'Wq3-xkT9_mB7vZ2p', audit_days: 1 })
     await sync()
     tenant.emulator.advance({ hours: 25 })
     tenant.emulator.randomChanges(CHANGES)

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, scryptSync } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -16,7 +16,7 @@ import {
 import { ask, protime } from './testing/protime.ts'
 import { run } from './testing/run.ts'
 
-const KEY = 'a-key-of-sixteen-characters'
+const KEY = 'Wq3-xkT9_mB7vZ2p'
 type ProgramName = 'source-protime' | 'tap-protime'
 
 const outputs = new Map<string, Promise<string>>()
@@ -56,8 +56,10 @@ const MODES = [
 ] as const
 
 function hashOf({ text, meaning }: Mark): string {
-  const key = createHmac('sha256', KEY)
-    .update(JSON.stringify(['demo', meaning]))
+  const salt = JSON.stringify(['source-protime', 'demo'])
+  const stretched = scryptSync(KEY, salt, 32, { N: 32_768, r: 8, p: 1, maxmem: 2 ** 26 })
+  const key = createHmac('sha256', stretched)
+    .update(JSON.stringify(['values', meaning]))
     .digest()
   return createHmac('sha256', key).update(text).digest('hex')
 }
@@ -117,6 +119,7 @@ const MORE = [...FEW, 'employers', 'contracts', 'access_clockings']
 /** A tenant full of marks, and how some of its streams are synced in a mode; the programs above read them all. */
 async function startScene(streams: readonly string[]) {
   const service: MarkedOptions = {}
+  const keys = { present: KEY }
   const { origin, requests } = await startMarkedService(service)
   const sync = async (mode: string, ...words: readonly string[]) => {
     const config = join(folder.path, 'config.json')
@@ -124,7 +127,7 @@ async function startScene(streams: readonly string[]) {
       ...configOf(origin),
       activity_structures: [{ structure_version_id: 'a', level: 1 }],
       personal_data: mode,
-      privacy_key: 'a-key-of-sixteen-characters',
+      privacy_key: keys.present,
       streams,
     }
     writeFileSync(config, JSON.stringify(settings), { mode: 0o600 })
@@ -133,7 +136,7 @@ async function startScene(streams: readonly string[]) {
     rmSync(config)
     return { exitCode, stderr }
   }
-  return { service, requests, sync }
+  return { service, requests, sync, keys }
 }
 
 /** The marks of a class that stand somewhere in the bytes of the warehouse. */
@@ -158,6 +161,24 @@ describe('a warehouse', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Add --rewrite')])
     expect(readFileSync(file()).equals(before)).toBe(true)
     expect((await sync('complete')).exitCode).toBe(0)
+  })
+
+  it('whose hashes were made with another key is refused, and built anew without any of them', async () => {
+    const { sync, keys } = await startScene(FEW)
+    const codes = async () =>
+      (await ask(file(), 'SELECT lastName FROM people')).map(({ lastName }) => String(lastName))
+    await sync('pseudonymised')
+    const before = await codes()
+    keys.present = 'zP4!dR8@uY6#cN1%'
+    expect(await sync('pseudonymised')).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining('Add --rewrite'),
+    })
+    expect(await codes()).toEqual(before)
+    expect((await sync('pseudonymised', '--rewrite')).exitCode).toBe(0)
+    const bytes = readFileSync(file())
+    expect(before.filter((code) => bytes.includes(code))).toEqual([])
+    expect(new Set([...before, ...(await codes())]).size).toBe(2 * new Set(before).size)
   })
 
   it.each([

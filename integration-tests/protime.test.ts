@@ -32,9 +32,9 @@ afterEach(async () => {
   folder.remove()
 })
 
-function configOf(client_id: string): string {
+function configOf(client_id: string, more = {}): string {
   const file = join(folder.path, `${client_id}.json`)
-  const config = { ...emulator.config(), client_id, client_secret: SECRET }
+  const config = { ...emulator.config(), client_id, client_secret: SECRET, ...more }
   writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
   return file
 }
@@ -100,6 +100,28 @@ describe('protime references', () => {
       await protime('references', 'put', 'people', 'hr-number', value, internalReference)
     const { lines } = await protime('references', 'list', 'people', 'hr-number')
     expect(lines).toEqual(references)
+  })
+
+  it.each([
+    ['without_secrets', [{ name: 'hr-number', value: 'E-SECRET-12' }]],
+    ['minimal', [{ name: 'hr-number' }]],
+    ['pseudonymised', [{ name: 'hr-number', value: expect.stringMatching(/^[0-9a-f]{64}$/) }]],
+  ])('lists values as %s says, and all of them if that is asked for', async (mode, expected) => {
+    const internalReference = idOf('people', 0)
+    const values = { 'hr-number': 'E-SECRET-12', 'pin-code': '4711' }
+    for (const [name, value] of Object.entries(values))
+      await protime('references', 'put', 'people', name, value, internalReference)
+    configFile = configOf('writer', { personal_data: mode, privacy_key: 'Wq3-xkT9_mB7vZ2p' })
+    const shown = await protime('references', 'list', 'people')
+    const own = { collection: 'people', internalReference }
+    const wanted = expected.map((reference) => ({ ...own, ...reference }))
+    const ofTest = (lines: readonly unknown[]) =>
+      lines.filter((line) => Object.keys(values).includes((line as { name: string }).name))
+    expect(ofTest(shown.lines)).toEqual(wanted)
+    const all = await protime('references', 'list', 'people', '--show-values')
+    expect(ofTest(all.lines)).toEqual(
+      Object.entries(values).map(([name, value]) => ({ ...own, name, value })),
+    )
   })
 
   it('says why the service refuses, without the value', async () => {

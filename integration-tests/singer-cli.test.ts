@@ -71,6 +71,20 @@ describe('the configuration', () => {
     ])
   })
 
+  it('is refused if a restriction of personal data is mistyped, in a file or a variable', async () => {
+    const environment = { TAP_PROTIME_PERSONALDATA: 'minimal' }
+    const words = ['--config', 'ENV']
+    const message = 'personaldata is not a setting; did you mean personal_data?'
+    for (const given of [
+      { config: tenant.config, words, environment },
+      { config: { ...tenant.config, personaldata: 'minimal' } },
+    ]) {
+      const { exitCode, stdout, stderr } = await here({ ...given, catalog: one })
+      expect([exitCode, stdout.includes('RECORD')]).toEqual([1, false])
+      expect(stderr).toContain(message)
+    }
+  })
+
   it('is reported as missing in one sentence', async () => {
     const { exitCode, stdout, stderr } = await here({})
     expect([exitCode, stdout]).toEqual([1, ''])

@@ -48,7 +48,7 @@ describe('protime verify treats records as the configuration says', () => {
         ...configOf(origin),
         start_date: '2020-01-01',
         activity_structures: [{ structure_version_id: 'a', level: 1 }],
-        ...{ personal_data, unknown_fields, privacy_key: 'a-key-of-sixteen-characters', streams },
+        ...{ personal_data, unknown_fields, privacy_key: 'Wq3-xkT9_mB7vZ2p', streams },
       })
       expect((await protime('sync', ...words())).exitCode).toBe(0)
       expect(await verify(...words())).toMatchObject({ exitCode: 0, differences: [] })

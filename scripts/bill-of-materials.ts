@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageFolder, readProjectJson } from '../src/ground/project-files.ts'
 
@@ -45,12 +45,29 @@ export function carriedPackages(): ProductionPackage[] {
 
 const AJV = 'node_modules/ajv'
 
-/** One package of package-lock.json by its path; throws when it is not installed in that version. */
-export function lockedPackage(path: string): ProductionPackage {
+/** The packages in a folder, which has to contain no other than those of package-lock.json. */
+function packagesIn(folder: string): ProductionPackage[] {
+  const modules = join(folder, 'node_modules')
+  const names = readdirSync(modules).flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join(modules, name)).map((one) => `${name}/${one}`) : name,
+  )
+  const inner = Object.keys(lockedPackages()).filter(
+    (path) => path.lastIndexOf('node_modules/') > 0 && existsSync(join(folder, path)),
+  )
+  return [...names.map((name) => `node_modules/${name}`), ...inner].map((path) =>
+    lockedPackage(path, folder),
+  )
+}
+
+/** One package of package-lock.json by its path; throws when it is not in a folder in that version. */
+export function lockedPackage(path: string, folder = packageFolder()): ProductionPackage {
   const locked = lockedPackages()[path]
   if (locked === undefined) throw new Error(`package-lock.json has no ${path}.`)
   const { version, license, integrity } = locked
-  const installed = readJson(join(path, 'package.json')) as { name: string; version: string }
+  const installed = readJson(join(path, 'package.json'), folder) as {
+    name: string
+    version: string
+  }
   if (installed.version !== version)
     throw new Error(
       `${path} is installed as ${installed.version}, package-lock.json has ${version}: run npm ci.`,
@@ -62,8 +79,8 @@ function lockedPackages(): Readonly<Record<string, LockedPackage>> {
   return (readJson('package-lock.json') as { packages: Record<string, LockedPackage> }).packages
 }
 
-function readJson(path: string): unknown {
-  return JSON.parse(readFileSync(join(packageFolder(), path), 'utf8'))
+function readJson(path: string, folder = packageFolder()): unknown {
+  return JSON.parse(readFileSync(join(folder, path), 'utf8'))
 }
 
 /**
@@ -77,12 +94,33 @@ export function compiledIn() {
   } as const
 }
 
+/** The bill of materials of what `npm install source-protime` installs. DuckDB is installed only if somebody asks for it. */
+export function npmMaterials(): string {
+  return billOfMaterials(ownFacts(), [...productionPackages(), compiledIn().assemblyScript])
+}
+
+/** The bill of materials of a folder with the programs and their packages: an image, or the wheel. */
+export function programMaterials(folder: string): string {
+  return billOfMaterials(ownFacts(), [...packagesIn(folder), ...Object.values(compiledIn())])
+}
+
+/** The bill of materials of a folder that has nothing but packages: a wheel with DuckDB. */
+export function duckDbMaterials(folder: string): string {
+  const name = 'source-protime-duckdb'
+  const description = 'DuckDB for Node, as source-protime uses it'
+  return billOfMaterials({ ...ownFacts(), name, description }, packagesIn(folder))
+}
+
+const ownFacts = () => readProjectJson('#package') as Facts
+
 /**
- * The contents of image and wheel as a CycloneDX 1.6 document, without a serial number and a time, so that the same tree
- * always results in the same document.
+ * A CycloneDX 1.6 document, without a serial number and a time, so that the same contents always result in the same
+ * document.
  */
-export function billOfMaterials(): string {
-  const { name, version, description, license } = readProjectJson('#package') as Facts
+function billOfMaterials(
+  { name, version, description, license }: Facts,
+  contents: readonly ProductionPackage[],
+): string {
   const self = purl(name, version)
   const document = {
     $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
@@ -100,7 +138,7 @@ export function billOfMaterials(): string {
         purl: self,
       },
     },
-    components: [...carriedPackages(), ...Object.values(compiledIn())].map(component),
+    components: contents.map(component),
   }
   return `${JSON.stringify(document, null, 2)}\n`
 }
@@ -158,5 +196,8 @@ ${text('LICENSE')}
 
 const RULE = '-'.repeat(80)
 
-/** `npm run --silent sbom`: what image and wheel are made of, as CycloneDX on stdout. */
-if (process.argv[1] === import.meta.filename) process.stdout.write(billOfMaterials())
+/** `npm run --silent sbom` prints that of the npm package, `npm run --silent sbom -- FOLDER` that of programs in a folder. */
+if (process.argv[1] === import.meta.filename) {
+  const [, , folder] = process.argv
+  process.stdout.write(folder === undefined ? npmMaterials() : programMaterials(folder))
+}

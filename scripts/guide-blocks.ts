@@ -5,9 +5,7 @@ import { packageFolder } from '../src/ground/project-files.ts'
 export const INSTALL_GUIDE = 'docs/install.md'
 
 /** The manifests for Kubernetes that name images. */
-export const MANIFESTS = ['tenant', 'all-tenants', 'webhooks'].map(
-  (name) => `deploy/kubernetes/${name}.yaml`,
-)
+export const MANIFESTS = ['tenant', 'webhooks'].map((name) => `deploy/kubernetes/${name}.yaml`)
 
 /** The commands that test the blocks of the guide, by the word after the language of a block. */
 export const PLACES = {

@@ -1,10 +1,17 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { carriedPackages, compiledIn, notice } from './bill-of-materials.ts'
-import { layOutPackage } from './packages.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import {
+  carriedPackages,
+  compiledIn,
+  notice,
+  npmMaterials,
+  productionPackages,
+  programMaterials,
+} from './bill-of-materials.ts'
+import { layOutDuckDb, layOutPackage, ownPlatform } from './packages.ts'
 
 let tree: string
 beforeAll(() => {
@@ -14,14 +21,35 @@ beforeAll(() => {
 afterAll(() => rmSync(tree, { recursive: true }))
 
 describe('the tree of image and wheel', () => {
+  const namesIn = (bill: string) =>
+    (JSON.parse(bill) as { components: { name: string }[] }).components.map(({ name }) => name)
+
   it('holds the packages of its bill of materials, and AssemblyScript and ajv compiled in', () => {
-    const { components } = JSON.parse(readFileSync(join(tree, 'sbom.cdx.json'), 'utf8')) as {
-      components: { name: string }[]
-    }
-    const names = components.map(({ name }) => name)
+    const names = namesIn(readFileSync(join(tree, 'sbom.cdx.json'), 'utf8'))
     const carried = readdirSync(join(tree, 'node_modules'))
     expect(carried).toEqual(['commander', 'roaring-wasm', 'undici'])
     expect(names).toEqual([...carried, 'assemblyscript', 'ajv'])
+  })
+
+  it('has a bill of materials that follows its contents', () => {
+    const duckdb = mkdtempSync(join(tmpdir(), 'duckdb-'))
+    onTestFinished(() => rmSync(duckdb, { recursive: true }))
+    layOutDuckDb(duckdb, ownPlatform())
+    const inDuckDb = namesIn(readFileSync(join(duckdb, 'sbom.cdx.json'), 'utf8'))
+    const bindings = `@duckdb/node-bindings-${ownPlatform()}`
+    const packages = ['@duckdb/node-api', '@duckdb/node-bindings', bindings, 'detect-libc']
+    expect(inDuckDb.toSorted()).toEqual(packages)
+    const image = mkdtempSync(join(tmpdir(), 'image-'))
+    onTestFinished(() => rmSync(image, { recursive: true }))
+    for (const part of [tree, duckdb]) cpSync(part, image, { recursive: true })
+    expect(namesIn(programMaterials(image)).toSorted()).toEqual(
+      [
+        ...packages,
+        ...carriedPackages().map(({ name }) => name),
+        'assemblyscript',
+        'ajv',
+      ].toSorted(),
+    )
   })
 
   it('checks a configuration without ajv', () => {
@@ -74,6 +102,22 @@ it('the names of all programs are reserved before the first release', () => {
   const [, names = ''] =
     /- \*\*Names\*\*: ([\s\S]*?)\n- /.exec(readFileSync('docs/releasing.md', 'utf8')) ?? []
   for (const name of Object.keys(bin)) expect(names).toContain(`\`${name}\``)
+})
+
+it('the npm package has a bill of materials with all that npm installs, in exact versions', () => {
+  const { components } = JSON.parse(npmMaterials()) as {
+    components: { name: string; version: string }[]
+  }
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    dependencies: Readonly<Record<string, string>>
+  }
+  expect(components.map(({ name }) => name)).toEqual([
+    ...productionPackages().map(({ name }) => name),
+    'assemblyscript',
+  ])
+  expect(components.map(({ name }) => name)).toContain('fast-uri')
+  for (const [name, version] of Object.entries(dependencies))
+    expect(components).toContainEqual(expect.objectContaining({ name, version }))
 })
 
 it('the wheel says of itself what package.json says', () => {

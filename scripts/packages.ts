@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { packageFolder, packageVersion } from '../src/ground/project-files.ts'
-import { billOfMaterials, carriedPackages } from './bill-of-materials.ts'
+import { carriedPackages, duckDbMaterials, programMaterials } from './bill-of-materials.ts'
 
 /** Files of the npm package that image and wheel do without: the checks of other connectors, and types. */
 const NOT_RUN = /^docs\/|^dist\/src\/protocol\/acceptance\/|^dist\/airbyte-message\.cjs$|\.d\.ts$/
@@ -33,7 +33,7 @@ export function layOutPackage(folder: string, hasEmulator: boolean): void {
   const files = packedFiles().filter((file) => !NOT_RUN.test(file))
   for (const path of files.filter((file) => hasEmulator || !EMULATOR.test(file))) copy(path, folder)
   for (const { path } of carriedPackages()) copy(path, folder)
-  writeFileSync(join(folder, 'sbom.cdx.json'), billOfMaterials())
+  writeFileSync(join(folder, 'sbom.cdx.json'), programMaterials(folder))
   openToAll(folder)
 }
 
@@ -41,12 +41,13 @@ export function layOutPackage(folder: string, hasEmulator: boolean): void {
  * Copies into `folder` what `protime sync` needs of DuckDB on a platform, such as `linux-x64`. The package of a platform
  * other than this one is downloaded from npm's registry and has to have the integrity that package-lock.json names.
  */
-function layOutDuckDb(folder: string, platform: string): void {
+export function layOutDuckDb(folder: string, platform: string): void {
   for (const name of ['@duckdb/node-api', '@duckdb/node-bindings', 'detect-libc'])
     copy(join('node_modules', name), folder)
   const path = `node_modules/@duckdb/node-bindings-${platform}`
   if (existsSync(join(packageFolder(), path))) copy(path, folder)
   else fetchPackage(path, join(folder, path))
+  writeFileSync(join(folder, 'sbom.cdx.json'), duckDbMaterials(folder))
   openToAll(folder)
 }
 
@@ -175,13 +176,14 @@ function build({ sources, folder, target, environment = {} }: Wheel): void {
   })
 }
 
-function ownPlatform(): string {
+export function ownPlatform(): string {
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } }
   const isMusl = process.platform === 'linux' && header.glibcVersionRuntime === undefined
   return `${process.platform}-${process.arch}${isMusl ? '-musl' : ''}`
 }
 
-function inFolder(use: (folder: string) => void): void {
+/** Uses a temporary folder. */
+export function inFolder(use: (folder: string) => void): void {
   const folder = mkdtempSync(join(tmpdir(), 'wheel-'))
   try {
     use(folder)

@@ -4,6 +4,8 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
 import { packageFolder, packageVersion } from '../src/ground/project-files.ts'
+import { npmMaterials } from './bill-of-materials.ts'
+import { inFolder, layOutPackage } from './packages.ts'
 import { unpinnedImages, unverifiedPackages } from './pins.ts'
 
 /** One version of the changelog. */
@@ -183,7 +185,11 @@ function makePackages(isForAll: boolean): void {
     for (const wheel of wheels) copyFileSync(wheel, join(FOLDER, basename(wheel)))
   }
   run('npm', ['pack', '--silent', '--pack-destination', FOLDER])
-  writeFileSync(join(FOLDER, 'sbom.cdx.json'), output('npm', ['run', '--silent', 'sbom']))
+  writeFileSync(join(FOLDER, 'sbom.npm.cdx.json'), npmMaterials())
+  inFolder((folder) => {
+    layOutPackage(folder)
+    copyFileSync(join(folder, 'sbom.cdx.json'), join(FOLDER, 'sbom.cdx.json'))
+  })
   archiveDbtPackage()
   documentDbtPackage()
   const sums = readdirSync(FOLDER).map((name) => {

@@ -107,7 +107,7 @@ const REDACTED = {
     field_rules: [{ stream: 'clockings', path: 'kind', rule: 'drop' }],
   },
   minimal: { personal_data: 'minimal' },
-  pseudonymised: { personal_data: 'pseudonymised', privacy_key: 'the-key-of-the-benchmark' },
+  pseudonymised: { personal_data: 'pseudonymised', privacy_key: 'Wq3-xkT9_mB7vZ2p' },
 }
 type Redacting = keyof typeof REDACTED
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { BlockList } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,62 +40,79 @@ function cronJob(file: string): CronJob {
   return found
 }
 
-function container(file: string): Container {
-  const [found] = cronJob(file).spec.jobTemplate.spec.template.spec.containers
-  if (found === undefined) throw new Error(`${file} has no container`)
-  return found
-}
-
-describe.each([
-  ['tenant.yaml', 'FailJob'],
-  ['all-tenants.yaml', 'FailIndex'],
-])('%s', (file, action) => {
+describe('tenant.yaml', () => {
   it('does not retry failures that only a person can solve', () => {
-    const [rule] = cronJob(file).spec.jobTemplate.spec.podFailurePolicy.rules
+    const [rule] = cronJob('tenant.yaml').spec.jobTemplate.spec.podFailurePolicy.rules
     expect(rule).toEqual({
-      action,
+      action: 'FailJob',
       onExitCodes: { containerName: 'sync', operator: 'In', values: [EXIT.misconfigured] },
     })
   })
 
   it('never has two runs of one tenant', () => {
-    expect(cronJob(file).spec.concurrencyPolicy).toBe('Forbid')
-    expect(cronJob(file).spec.jobTemplate.spec.template.spec.restartPolicy).toBe('Never')
+    const { spec } = cronJob('tenant.yaml')
+    expect(spec.concurrencyPolicy).toBe('Forbid')
+    expect(spec.jobTemplate.spec.template.spec.restartPolicy).toBe('Never')
   })
 
   it('runs the image of this version', () => {
     const { version } = JSON.parse(read('../../package.json')) as { version: string }
-    expect(container(file).image).toBe(`source-protime/protime-sync:${version}`)
+    const [container] = cronJob('tenant.yaml').spec.jobTemplate.spec.template.spec.containers
+    expect(container?.image).toBe(`source-protime/protime-sync:${version}`)
   })
 })
 
-describe('an index of all-tenants.yaml', () => {
+describe('all-tenants.sh', () => {
+  const CONFIGS = { acme: '{"tenant":"acme"}', 'umbrella-2': '{"tenant":"umbrella"}' }
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'tenants-'))
-    mkdirSync(join(folder, 'tenants'))
-    for (const name of ['acme', 'umbrella'])
-      writeFileSync(join(folder, 'tenants', `${name}.json`), '')
-    writeFileSync(join(folder, 'protime'), '#!/bin/sh\necho "$@"\n')
-    chmodSync(join(folder, 'protime'), 0o755)
+    for (const [name, config] of Object.entries(CONFIGS))
+      writeFileSync(join(folder, `${name}.json`), config)
   })
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** What the script of the manifest calls at an index, with the tenants of the folder. */
-  const called = (index: number) => {
-    const [script = ''] = container('all-tenants.yaml').args
-    const here = script.replace('/tenants/', `${folder}/tenants/`)
-    const env = { PATH: `${folder}:/usr/bin:/bin`, JOB_COMPLETION_INDEX: String(index) }
-    return execFileSync('/bin/sh', ['-c', here], { env, encoding: 'utf8' }).trim()
+  interface Printed {
+    readonly kind: string
+    readonly metadata: { readonly name: string }
+    readonly data: { readonly 'config.json': string }
+    readonly spec: CronJob['spec'] & { readonly schedule: string }
   }
 
-  it('is a tenant, with a warehouse of its name', () => {
-    const config = join(folder, 'tenants', 'umbrella.json')
-    expect(called(1)).toBe(`sync --config ${config} --warehouse /warehouses/umbrella.duckdb`)
+  function printed(): Printed[] {
+    const script = new URL('all-tenants.sh', import.meta.url).pathname
+    const text = execFileSync('sh', [script, folder], { encoding: 'utf8', stdio: 'pipe' })
+    return parseAllDocuments(text).map((one) => one.toJS() as Printed)
+  }
+
+  it('prints a Secret, a volume and a CronJob per tenant', () => {
+    const manifests = printed()
+    expect(manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(
+      Object.keys(CONFIGS).flatMap((name) =>
+        ['Secret', 'PersistentVolumeClaim', 'CronJob'].map((kind) => `${kind} protime-${name}`),
+      ),
+    )
+    const secrets = manifests.filter(({ kind }) => kind === 'Secret')
+    expect(
+      secrets.map(({ data }) => Buffer.from(data['config.json'], 'base64').toString()),
+    ).toEqual(Object.values(CONFIGS))
   })
 
-  it('does nothing if there is no tenant', () => {
-    expect(called(2)).toBe('')
+  it('gives no pod the secret or the warehouse of another tenant, and starts them apart', () => {
+    const jobs = printed().filter(({ kind }) => kind === 'CronJob')
+    const others = jobs.map(({ metadata, spec }) => {
+      const text = JSON.stringify(spec)
+      return Object.keys(CONFIGS).filter(
+        (name) => metadata.name !== `protime-${name}` && text.includes(name),
+      )
+    })
+    expect(others).toEqual([[], []])
+    expect(new Set(jobs.map(({ spec }) => spec.schedule)).size).toBe(2)
+  })
+
+  it('refuses a name that Kubernetes does not accept', () => {
+    writeFileSync(join(folder, 'Not a name.json'), '{}')
+    expect(printed).toThrow('lower-case letters')
   })
 })
 
@@ -117,12 +134,12 @@ describe('network-policy.yaml', () => {
   const policies: Policy[] = documents('./network-policy.yaml')
 
   it('is for the pods of every manifest', () => {
-    const pods = ['tenant.yaml', 'all-tenants.yaml', 'webhooks.yaml'].flatMap((file) =>
+    const pods = ['tenant.yaml', 'webhooks.yaml'].flatMap((file) =>
       documents(`./${file}`).flatMap(
         ({ spec }) => (spec?.jobTemplate?.spec ?? spec)?.template ?? [],
       ),
     )
-    expect(pods).toHaveLength(3)
+    expect(pods).toHaveLength(2)
     for (const { metadata } of pods) {
       const selected = policies.filter(({ spec }) =>
         Object.entries(spec.podSelector.matchLabels).every(([k, v]) => metadata.labels[k] === v),

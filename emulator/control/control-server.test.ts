@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../emulator.ts'
 import { connect } from '../test-client.ts'
@@ -124,4 +125,23 @@ it.each([
   [404, '/nothing', {}],
 ])('answers %i to %s with %j', async (status, path, body) => {
   expect(await post(path, body)).toMatchObject({ status, body: { error: expect.any(String) } })
+})
+
+it.each([
+  { host: 'attacker.test' },
+  { host: '127.0.0.1.attacker.test:4011' },
+  { origin: 'https://attacker.test' },
+  { origin: 'null' },
+])('obeys no page of another host: %j', async (headers) => {
+  const id = emulator.all('jobs')[0]?.['id']
+  const url = new URL(`${emulator.controlUrl}/remove`)
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    request(url, { method: 'POST', headers }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode)
+    })
+      .on('error', reject)
+      .end(JSON.stringify({ collection: 'jobs', id }))
+  })
+  expect([status, emulator.all('jobs')[0]?.['id']]).toEqual([403, id])
 })

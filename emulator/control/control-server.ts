@@ -34,6 +34,11 @@ async function handle(
   origin: string,
 ): Promise<ControlResponse> {
   const path = message.url ?? '/'
+  if (!isOfThisMachine(message))
+    return {
+      status: 403,
+      body: { error: 'Only programs and pages of this machine may control it.' },
+    }
   try {
     if (message.method === 'GET') return view(controls, path, origin)
     const text = (await buffer(message)).toString()
@@ -44,6 +49,16 @@ async function handle(
     const sentence = error instanceof Error ? error.message : String(error)
     return { status: 400, body: { error: `${path}: ${sentence}. GET / says what there is.` } }
   }
+}
+
+const LOOPBACK = /^(https?:\/\/)?(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i
+
+/**
+ * Whether no page of another host sent a request: a browser says in `Origin` whose page it shows, and a name that
+ * leads to this machine stays in `Host`.
+ */
+function isOfThisMachine({ headers: { host = '', origin } }: IncomingMessage): boolean {
+  return LOOPBACK.test(host) && (origin === undefined || LOOPBACK.test(origin))
 }
 
 function view(controls: Controls, path: string, origin: string): ControlResponse {

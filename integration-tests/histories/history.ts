@@ -150,7 +150,7 @@ export type Protocol = 'in-process' | 'singer' | 'executable'
 /** The same, or by the command `protime sync` into a DuckDB file. */
 export type Place = Protocol | 'duckdb'
 
-export const PRIVACY_KEY = 'the-key-of-histories'
+export const PRIVACY_KEY = 'Wq3-xkT9_mB7vZ2p'
 /** The name of the tenant that `run` configures. */
 const TENANT = 'demo'
 

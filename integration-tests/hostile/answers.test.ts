@@ -198,7 +198,9 @@ describe.concurrent('a status that is not success', () => {
 describe('a next link that is dead', () => {
   // spec: Errors: 410
   it.each([400, 404, 409, 410])('by status %s starts over once', async (status) => {
-    const recording = await runScenario(secondPage(() => reply(status, 'Unknown token')))
+    const recording = await runScenario(
+      secondPage(() => reply(status, '{"error":"Unknown token"}')),
+    )
     expectFailure(recording, 'transient', 'Unknown token')
     expect(recording.records(STREAM).map(({ id }) => id)).toEqual([1, 2, 1, 2])
     expect(recording.states(STREAM).at(-1)).toMatchObject({ phase: 'list', link: SECOND })
@@ -211,9 +213,9 @@ describe('an error body', () => {
   const rows: Row[] = [
     ['without content', words(''), 'transient', /\(500 for [^)]+\)\.$/],
     ['of a web page', words('<html><h1>Oops</h1>'), 'transient', /\(500 for [^)]+\)\.$/],
-    ['of plain text', words('It rains\n\n'), 'transient', '): It rains.'],
-    ['of a string', words('"It rains"'), 'transient', '): It rains.'],
-    ['of a list', words('["a","b"]'), 'transient', '): a; b.'],
+    ['of plain text', words('It rains\n\n'), 'transient', /\(500 for [^)]+\)\.$/],
+    ['of a string', words('"It rains"'), 'transient', /\(500 for [^)]+\)\.$/],
+    ['of a list', words('["a","b"]'), 'transient', /\(500 for [^)]+\)\.$/],
     ['of null', words('null'), 'transient', '(500 for'],
     ['of numbers', words('{"error":7}'), 'transient', '(500 for'],
     [
@@ -224,11 +226,16 @@ describe('an error body', () => {
     ],
     [
       'with control characters',
-      words('a\u0000b\u001b[31mc\u0085d'),
+      words('{"error":"a\\u0000b\\u001b[31mc\u0085d"}'),
       'transient',
       '): a b [31mc d.',
     ],
-    ['that is not UTF-8', words(Buffer.from([0x61, 0xff, 0xfe])), 'transient', '): a'],
+    [
+      'that is not UTF-8',
+      words(Buffer.from([0x61, 0xff, 0xfe])),
+      'transient',
+      /\(500 for [^)]+\)\.$/,
+    ],
     [
       'of 50 levels',
       words(`${'{"error":'.repeat(50)}"deep"${'}'.repeat(50)}`),

@@ -50,7 +50,7 @@ function marked(stream: string): object {
   }
 
   function mark(field: JsonSchema, path: string, said: string): string {
-    const word = (field['x-meaning'] ?? `${stream}.${path}`) as string
+    const word = (field['x-meaning'] ?? JSON.stringify([stream, ...path.split('.')])) as string
     const isMap = [field['type']].flat().includes('object')
     const meaning = isMap ? `${word} any` : word.replace('{collection} {name}', 'people hr')
     marks.push({ stream, path, text: said, privacyClass: privacyClassOf(field), meaning })

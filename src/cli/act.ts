@@ -6,6 +6,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
 import { warnOfReaders } from '../ground/private-file.ts'
 import { secretsOf } from '../ground/settings-schema.ts'
+import { withoutControls } from '../ground/text.ts'
 import { readJsonOption } from '../protocol/command-line.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { LineWriter } from '../protocol/line-writer.ts'
@@ -52,7 +53,7 @@ export async function act(
     isQuiet,
     env,
   } = settings
-  const print = (text: string) => writer.write(`${text}\n`)
+  const print = (text: string) => writer.write(`${withoutControls(text)}\n`)
   const say = (value: unknown) => print(JSON.stringify(value))
   if (settings.file === undefined && !existsSync(file))
     throw new UsageError(

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
-import { clean, LONGEST_ANSWER, nearest } from '../ground/text.ts'
+import { clean, LONGEST_ANSWER, logLines, nearest } from '../ground/text.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { Io, Program } from '../protocol/program.ts'
 import { red, type Screen } from '../protocol/progress/screen.ts'
@@ -158,17 +158,17 @@ export function createCommandLog(settings: CommandLogSettings): CommandLog {
   const { screen, mask, now, isDebug, isQuiet } = settings
   return {
     info: (message) => {
-      if (!isQuiet()) write(`INFO ${cleaned(message)}`)
+      if (!isQuiet()) writeLines('INFO', message)
     },
-    warn: (message) => write(`WARN ${cleaned(message)}`),
-    error: (message) => write(red(`ERROR ${cleaned(message, LONGEST_ANSWER)}`, screen)),
+    warn: (message) => writeLines('WARN', message),
+    error: (message) => write(red(`ERROR ${clean(mask.text(message), LONGEST_ANSWER)}`, screen)),
     debug: (message) => {
-      if (isDebug()) write(`DEBUG ${cleaned(message)}`)
+      if (isDebug()) writeLines('DEBUG', message)
     },
   }
 
-  function cleaned(message: string, most?: number): string {
-    return clean(mask.text(message), most)
+  function writeLines(level: string, message: string): void {
+    for (const line of logLines(mask.text(message))) write(`${level} ${line}`)
   }
 
   function write(line: string): void {

@@ -1,6 +1,7 @@
 import { ClientError } from '../client/client-error.ts'
 import type { Reference } from '../client/service-client.ts'
 import { statusIs } from '../http/status.ts'
+import { referenceTreatment } from '../privacy/reference-treatment.ts'
 import { type ActionTools, EXIT, type ExitCode } from './command.ts'
 import { isDryRun, referencedCollection, sayAll, sayDry, withClient } from './with-client.ts'
 
@@ -9,17 +10,33 @@ type Address = Omit<Reference, 'internalReference'>
 const READ = ['external-references.read']
 const WRITE = ['external-references.write']
 
-/** Prints all references of a collection, or those with one name; exit code 4 if there are none. */
+/**
+ * Prints all references of a collection, or those with one name, as `personal_data` treats them in their stream; exit
+ * code 4 if there are none.
+ */
 export async function list(
   tools: ActionTools,
   given: string,
   name: string | undefined,
+  { showValues }: { readonly showValues?: true },
 ): Promise<ExitCode> {
   const collection = referencedCollection(given)
+  const treat = referenceTreatment(tools.config.privacy)
+  let hidden = 0
+  const shown = (reference: Omit<Reference, 'internalReference'>) => {
+    if (showValues) return reference
+    const left = treat({ ...reference, collection })
+    if (left?.value !== reference.value) hidden++
+    return left
+  }
   try {
     await withClient(tools, READ, ({ references }) =>
-      sayAll(tools, references.list(collection, name)),
+      sayAll(tools, references.list(collection, name), shown),
     )
+    if (hidden > 0)
+      tools.log.info(
+        `personal_data leaves out or hashes ${hidden} values; --show-values prints them.`,
+      )
     return EXIT.done
   } catch (error) {
     if (error instanceof ClientError && statusIs(error.status, 'missing')) return notFound(tools)

@@ -25,8 +25,9 @@ export function addReferences(program: Command, act: Act): void {
   noun
     .command('list <collection> [name]')
     .description('print all references of a collection, or those of one name')
-    .action((collection: string, name: string | undefined) =>
-      act(async (tools) => (await load()).list(tools, collection, name)),
+    .option('--show-values', 'print the values that personal_data leaves out or hashes, too')
+    .action((collection: string, name: string | undefined, options: { showValues?: true }) =>
+      act(async (tools) => (await load()).list(tools, collection, name, options)),
     )
   noun
     .command('get <collection> <name> <value>')

@@ -53,13 +53,16 @@ export async function sayDry({ say, log }: ActionTools, value: object): Promise<
   return EXIT.done
 }
 
-/** Writes a whole list to stdout, as fast as the reader accepts it. */
+/** Writes a whole list to stdout, as fast as the reader accepts it, without the items of which nothing is shown. */
 export async function sayAll<T>(
   { say }: ActionTools,
   list: AsyncIterable<T>,
   shown: (item: T) => unknown = (item) => item,
 ): Promise<void> {
-  for await (const item of list) await say(shown(item))
+  for await (const item of list) {
+    const left = shown(item)
+    if (left !== undefined) await say(left)
+  }
 }
 
 /** The service's name of a collection that has external references. */

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
-import { configure, configureFile } from './config.ts'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { configure, configureFile, parseConfig } from './config.ts'
 import { configWarnings } from './config-faults.ts'
 import { custom, faultsOf, type Json, LEAST, SECRET } from './testing/least-config.ts'
 import { parseWriteSettings } from './write-settings.ts'
@@ -189,6 +189,57 @@ it.each([
   [{ job_category_reference: '@x' }, /job_category_reference must have the form/],
 ])('%j is a fault', (input, message) => {
   expect(() => parseWriteSettings(input)).toThrow(message)
+})
+
+it.each([
+  ['DEPLOYMENT_MODE', 'cloud'],
+  ['PROTIME_PUBLIC_ONLY', '1'],
+])('a file of the machine is refused where others configure it: %s=%s', (variable, value) => {
+  const writing = { mirror: true, rejected_records: '/etc/profile.d/x.sh' }
+  expect(parseWriteSettings(writing).rejectedRecords).toBe('/etc/profile.d/x.sh')
+  vi.stubEnv(variable, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(() => parseWriteSettings(writing)).toThrow(
+    'The configuration is not valid. rejected_records names a file of the machine',
+  )
+})
+
+describe.each([
+  ['Airbyte and Singer', configure],
+  ['protime', configureFile],
+  ['a destination', (input: unknown) => ({ ...parseConfig(input), ...parseWriteSettings(input) })],
+] as const)('a restriction of personal data that would have no effect, for %s,', (_, read) => {
+  const rule = (more: object) => ({
+    field_rules: [{ stream: 'people', path: 'lastName', rule: 'drop', ...more }],
+  })
+
+  it.each<[object, string]>([
+    [{ personaldata: 'minimal' }, 'personaldata is not a setting; did you mean personal_data?'],
+    [{ personalData: 'minimal' }, 'personalData is not a setting; did you mean personal_data?'],
+    [{ personal_dat: 'minimal' }, 'personal_dat is not a setting; did you mean personal_data?'],
+    [{ privacy: 'minimal' }, 'privacy is not a setting.'],
+    [{ 'unknown-fields': 'drop' }, 'unknown-fields is not a setting; did you mean unknown_fields?'],
+    [{ fieldRules: [] }, 'fieldRules is not a setting; did you mean field_rules?'],
+    [
+      { environment: { type: 'production', personal_data: 'minimal' } },
+      'environment.personal_data is not a setting; did you mean personal_data?',
+    ],
+    [rule({ comment: 'x' }), 'field_rules.0.comment is not a setting.'],
+    [
+      rule({ stream: 'People' }),
+      'field_rules.0.stream is People, which matches no stream; did you mean people?',
+    ],
+    [
+      rule({ path: 'lastname' }),
+      'field_rules.0.path is lastname, which matches no field that the schema of people knows; did you mean lastName? For a field that the service has added, set "unknown": true.',
+    ],
+    [rule({ path: 'id' }), 'field_rules.0.path is id, which stays as it is in every record.'],
+  ])('is a fault: %j', (more, sentence) => {
+    const log = { warn() {} }
+    expect(() => read({ ...LEAST, ...more }, log)).toThrow(
+      `The configuration is not valid. ${sentence}`,
+    )
+  })
 })
 
 const reference = (collection: string) => ({ collection, names: ['x'] })

@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { ConnectorError } from '../ground/errors.ts'
+import { isJsonObject } from '../ground/json.ts'
 import { warningOf } from '../ground/message-ids.ts'
+import { othersConfigure } from '../ground/others-configure.ts'
 import { readProjectJson } from '../ground/project-files.ts'
 import type { SettingsSchema } from '../ground/settings-schema.ts'
 import { nearest } from '../ground/text.ts'
@@ -39,7 +41,18 @@ const validators = () => require('#validators') as Record<'config' | 'write', Va
  */
 export function applyDefaults(settings: unknown, which: 'config' | 'write'): string[] {
   const check = validators()[which]
-  return check(settings) ? [] : (check.errors ?? []).map(sentence)
+  const faults = check(settings) ? [] : (check.errors ?? []).map(sentence)
+  return othersConfigure() ? [...faults, ...pathFaults(settings, which)] : faults
+}
+
+/** Settings that name a file are not for those who configure a machine of others. */
+function pathFaults(settings: unknown, which: 'config' | 'write'): string[] {
+  const { properties = {} } = which === 'config' ? configSchema() : writeSettingsSchema()
+  return Object.keys(isJsonObject(settings) ? settings : {}).flatMap((name) =>
+    properties[name]?.['format'] === 'path'
+      ? `${name} names a file of the machine, which this deployment does not allow (DEPLOYMENT_MODE=cloud or PROTIME_PUBLIC_ONLY). Remove it.`
+      : [],
+  )
 }
 
 /** The error for an invalid configuration; `faults` are sentences. */
@@ -131,7 +144,18 @@ type OwnSettings = NonNullable<SettingsSchema['properties']>
  * can have. Accepts any JSON, valid or not.
  */
 export function configWarnings(input: unknown): string[] {
-  return [...unknownSettings(input), ...referencesWithoutRecords(input)]
+  const unknown = unknownNames(input).filter(({ isNearPrivacy }) => !isNearPrivacy)
+  return [...unknown.map(({ sentence }) => sentence), ...referencesWithoutRecords(input)]
+}
+
+/**
+ * One sentence for each name that is probably a mistyped setting of personal data, or a mistyped part of one: what
+ * it restricts would be passed on. Accepts any JSON, valid or not.
+ */
+export function mistypedPrivacy(input: unknown): string[] {
+  return unknownNames(input).flatMap(({ sentence, isNearPrivacy }) =>
+    isNearPrivacy ? [sentence] : [],
+  )
 }
 
 /**
@@ -140,6 +164,32 @@ export function configWarnings(input: unknown): string[] {
  * or not.
  */
 export function unknownSettings(input: unknown, own: OwnSettings = {}): string[] {
+  return unknownNames(input, own).map(({ sentence }) => sentence)
+}
+
+/** A name that is no setting. */
+interface UnknownName {
+  readonly sentence: string
+  /** Whether somebody may have meant a setting of personal data. */
+  readonly isNearPrivacy: boolean
+}
+
+/** The settings of personal data, and words that a name for such a setting may have. */
+const PRIVACY = [
+  ...['personal_data', 'privacy_key', 'pseudonyms_across_tenants', 'field_rules', 'unknown_fields'],
+]
+const PRIVACY_WORDS = /privacy|personal|pseudonym|anonym|redact|gdpr/
+
+function isNearPrivacy(path: string, name: string): boolean {
+  const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '')
+  return (
+    path.startsWith('field_rules.') ||
+    PRIVACY_WORDS.test(plain(name)) ||
+    nearest(plain(name), PRIVACY.map(plain)) !== undefined
+  )
+}
+
+function unknownNames(input: unknown, own: OwnSettings = {}): UnknownName[] {
   // One file can configure both reading and writing, so the settings of both are known.
   const [reading, writing] = [configSchema(), writeSettingsSchema()]
   const properties = { ...reading.properties, ...writing.properties, ...own }
@@ -151,13 +201,13 @@ const embedded: ReadonlySet<string> = new Set(
   Object.values(collections).flatMap((facts) => ('references' in facts ? facts.references : [])),
 )
 
-function unknownIn(input: unknown, schema: SettingsSchema): string[] {
+function unknownIn(input: unknown, schema: SettingsSchema): UnknownName[] {
   const chosen = chosenEnvironment(schema, input)
   const type = chosen?.properties?.['type']?.['const']
   const everywhere = pathsOf(schema, '')
   return walk(input, schema, '')
 
-  function walk(value: unknown, at: SettingsSchema, path: string): string[] {
+  function walk(value: unknown, at: SettingsSchema, path: string): UnknownName[] {
     if (Array.isArray(value))
       return value.flatMap((item, i) => walk(item, at.items ?? {}, `${path}${i}.`))
     if (typeof value !== 'object' || value === null) return []
@@ -167,12 +217,14 @@ function unknownIn(input: unknown, schema: SettingsSchema): string[] {
       const property = properties[name]
       if (property !== undefined) return walk(member, property, `${path}${name}.`)
       if (name.startsWith('_')) return []
-      if (propertiesOf(at)[name] !== undefined)
-        return warningOf(
-          'setting-of-another-environment',
-          `${path}${name} is not a setting of the environment ${type}.`,
-        )
-      return unknown(path, name, Object.keys(properties))
+      const sentence =
+        propertiesOf(at)[name] === undefined
+          ? unknown(path, name, Object.keys(properties))
+          : warningOf(
+              'setting-of-another-environment',
+              `${path}${name} is not a setting of the environment ${type}.`,
+            )
+      return { sentence, isNearPrivacy: isNearPrivacy(path, name) }
     })
   }
 
@@ -180,7 +232,7 @@ function unknownIn(input: unknown, schema: SettingsSchema): string[] {
     const sibling = nearest(name, siblings)
     const meant =
       sibling === undefined
-        ? everywhere.find((other) => other.endsWith(`.${name}`))
+        ? everywhere.find((other) => `.${other}`.endsWith(`.${name}`))
         : `${path}${sibling}`
     return meant === undefined
       ? warningOf('unknown-setting', `${path}${name} is not a setting.`)

@@ -11,6 +11,7 @@ import { referencedCollections } from '../streams/collections.ts'
 import {
   applyDefaults,
   configWarnings,
+  mistypedPrivacy,
   notValid,
   referencesWithoutRecords,
   unknownSettings,
@@ -95,7 +96,6 @@ type Json = Record<string, unknown>
 export function configure(input: unknown, log: { warn(message: string): void }): Config {
   for (const warning of configWarnings(input)) log.warn(warning)
   const config = parseConfig(input)
-  for (const warning of ruleFaults(config.privacy.rules)) log.warn(warning)
   warnOfLeftOut(config, log)
   return config
 }
@@ -103,10 +103,7 @@ export function configure(input: unknown, log: { warn(message: string): void }):
 /** Settings that only a configuration file has. `streams` names the streams of a sync. */
 const OWN_SETTINGS = { streams: { type: 'array', items: { type: 'string' } } }
 
-/**
- * Parses a configuration file that people write. Unknown settings are errors, because no platform adds any. So are
- * rules that match nothing, because whoever mistypes a rule wants to keep something out of the data.
- */
+/** Parses a configuration file that people write. Unknown settings are errors, because no platform adds any. */
 export function configureFile(input: unknown, log: { warn(message: string): void }): Config {
   const unknown = unknownSettings(input, OWN_SETTINGS)
   let config: Config
@@ -116,8 +113,7 @@ export function configureFile(input: unknown, log: { warn(message: string): void
     for (const sentence of unknown) log.warn(sentence)
     throw error
   }
-  const faults = [...unknown, ...ruleFaults(config.privacy.rules)]
-  if (faults.length > 0) throw notValid(faults.join(' '))
+  if (unknown.length > 0) throw notValid(unknown.join(' '))
   for (const warning of referencesWithoutRecords(input)) log.warn(warning)
   warnOfLeftOut(config, log)
   return config
@@ -141,7 +137,7 @@ export function parseConfig(input: unknown): Config {
   const config = structuredClone(input) as Json
   const start: unknown = config?.['start_date']
   if (typeof start === 'string') config['start_date'] = withoutTime(start)
-  const faults = applyDefaults(config, 'config')
+  const faults = [...applyDefaults(config, 'config'), ...mistypedPrivacy(input)]
   if (faults.length > 0) throw notValid(faults.join(' '))
   const environment = config['environment'] as Json
   return {
@@ -244,5 +240,7 @@ function references(choices: readonly ReferenceChoice[]): readonly ReferenceChoi
 function privacy(config: Json): PrivacySettings {
   const settings = parsePrivacySettings(config)
   if (typeof settings === 'string') throw notValid(settings)
+  const faults = ruleFaults(settings.rules)
+  if (faults.length > 0) throw notValid(faults.join(' '))
   return settings
 }

@@ -122,7 +122,6 @@ export const SYNC_WARNINGS = [
   'no-delta-offered',
   'delta-for-full-refresh',
   'nothing-selected',
-  'unknown-variable',
   'unknown-setting',
   'setting-of-another-environment',
   'unknown-fields',

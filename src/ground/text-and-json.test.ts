@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { elementsOf, jsonFault, repeatedMember } from './json.ts'
-import { clean, nearest } from './text.ts'
+import { clean, logLines, nearest, withoutControls } from './text.ts'
 
 /** Any character, half of a surrogate pair too: the unit 'binary' takes a second to be made. */
 const character = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code))
@@ -141,4 +141,30 @@ it.each([
   ['[[1]]', []],
 ])('the elements of a list are taken out as they are written: %s', (json, elements) => {
   expect(elementsOf(json, 'items')).toEqual(elements)
+})
+
+it('writes the control characters of a JSON text as escapes, and changes no value', () => {
+  const value = { name: 'a\u009b31m\u202eb\u2028\u{e0001}', line: 'é\n😀' }
+  const json = withoutControls(JSON.stringify(value))
+  expect(json).not.toMatch(/[\u0080-\u009f\p{Cf}\p{Zl}\p{Zp}]/u)
+  expect(JSON.parse(json)).toEqual(value)
+  expect(json).toContain('é\\n😀')
+})
+
+describe('the lines of a message', () => {
+  const names = Array.from({ length: 300 }, (_, i) => `people.field${i}`)
+
+  it('have each name of a long list, in one line', () => {
+    const lines = logLines(`They are passed on: ${names.join(', ')}. Then more.`)
+    expect(lines.length).toBeGreaterThan(3)
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(1000)
+    expect(lines.slice(1).every((line) => line.startsWith('… '))).toBe(true)
+    const words = lines.flatMap((line) => line.split(/[ ,.]+(?!field)/u))
+    expect(names.filter((name) => !words.includes(name))).toEqual([])
+  })
+
+  it('are one if the message is short, and cut a word that is no name', () => {
+    expect(logLines('short  enough ')).toEqual(['short  enough '])
+    expect(logLines('x'.repeat(5000)).map(({ length }) => length)).toEqual([1000])
+  })
 })

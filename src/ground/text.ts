@@ -1,7 +1,7 @@
 /** The longest line of a log, in characters. */
 const MOST = 1000
-/** The limit for messages that may have one sentence per stream. */
-export const LONGEST_ANSWER = 10_000
+/** The limit for whole messages, which may have long lists. */
+export const LONGEST_ANSWER = 100_000
 
 /**
  * Control characters (line breaks, ESC and C1 among them), format characters that change the direction of a text or
@@ -19,6 +19,36 @@ export function clean(text: string, most = MOST): string {
   const characters = line.length > most || text.length > most * 4 ? [...line] : undefined
   if (characters === undefined || characters.length <= most) return line
   return `${characters.slice(0, most - 1).join('')}…`
+}
+
+/**
+ * Writes what could control a terminal, except for ASCII, as JSON does: `\u009b`. JSON stays the same value.
+ */
+export function withoutControls(text: string): string {
+  return text.replace(/[\u0080-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  )
+}
+
+/**
+ * Returns a message of any length as lines of a log, each of them as `clean` makes it. A line after the first one
+ * begins with `… `; it is broken between words, so that each name of a list is in one line.
+ */
+export function logLines(text: string): string[] {
+  const words = clean(text, LONGEST_ANSWER).split(/(?<= )/u)
+  const lines: string[] = []
+  let line = ''
+  for (const word of words) {
+    if (line !== '' && line.length + word.length > MOST) {
+      lines.push(line.trimEnd())
+      line = '… '
+    }
+    line += word
+  }
+  return [...lines, line].map((one) => clean(one))
 }
 
 /**

@@ -37,6 +37,8 @@ export interface Exchange<T> {
   readonly okStatus?: (status: number) => boolean
   /** Values that the answer may contain but messages must not: see `toHttpError`. */
   readonly redactedValues?: readonly string[]
+  /** See `ErrorTextOptions`; in addition to the settings. */
+  readonly hidesWords?: boolean
   /** Aborts only this request; by default the signal of the settings. */
   readonly signal?: AbortSignal
   /** Whether the URL was requested before and the answer did not arrive completely. */
@@ -267,16 +269,16 @@ function resultOf(outcome: Failed, now: Date): AttemptResult {
 /** The error of a failed attempt, if it is the last one. */
 async function errorOf<T>(
   outcome: Failed,
-  { url, call, redactedValues }: Exchange<T>,
+  { url, call, redactedValues, hidesWords = false }: Exchange<T>,
   isRepeat: boolean,
-  { mask, hidesWords, clock }: ExchangeSettings,
+  { mask, hidesWords: hidesAll, clock }: ExchangeSettings,
 ): Promise<ConnectorError> {
   if ('error' in outcome) return outcome.error
   return toHttpError(url, outcome.reply, mask, {
     isRepeat,
     loggedUrl: call.loggedUrl,
     redactedValues,
-    hidesWords,
+    hidesWords: hidesWords || hidesAll,
     retryAfterMs: retryAfterMs(outcome.reply.header('retry-after'), clock.now()),
   })
 }

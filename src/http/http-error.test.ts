@@ -50,13 +50,23 @@ describe('the message of a refusal', () => {
     [
       'of OAuth with a description',
       '{"error":"invalid_scope","error_description":"unknown"}',
-      'invalid_scope; unknown',
+      'invalid_scope',
     ],
-    ['of a gateway', '{"title":"x","detail":"upstream"}', 'upstream'],
-    ['that is a text', '"plainly no"', 'plainly no'],
-    ['that is no JSON', 'Bad\r\n  gateway.', 'Bad gateway'],
-    ['of a validation without items', '{"validationErrors":[]}', '{"validationErrors":[]}'],
-    ['cut off', '{"error":{"message":"half', '{"error":{"message":"half'],
+    [
+      'that quotes a record',
+      '{"error":{"code":"BadRequest","message":"Not valid: {\\"lastName\\":\\"Peeters\\"}"}}',
+      'BadRequest; Not valid: …',
+    ],
+    [
+      'with more members',
+      '{"error":{"code":"Taken","message":"No","record":{"lastName":"Peeters"}},"lastName":"Peeters"}',
+      'Taken; No',
+    ],
+    [
+      'of a validation that repeats the value',
+      '{"validationErrors":[{"field":"lastName","value":"Peeters","message":"too long"}]}',
+      'lastName; too long',
+    ],
     ['with control characters', '{"error":{"message":"a\\u0000\\u001b[31mb"}}', 'a [31mb'],
   ])('takes the words of a body %s', async (_, body, words) => {
     expect((await refusal(400, body)).message).toContain(`/people): ${words}.`)
@@ -64,6 +74,13 @@ describe('the message of a refusal', () => {
 
   it.each([
     ['empty', ''],
+    ['of a gateway', '{"title":"x","detail":"upstream"}'],
+    ['a text', '"plainly no"'],
+    ['no JSON', 'Bad\r\n  gateway.'],
+    ['of a validation without items', '{"validationErrors":[]}'],
+    ['cut off', '{"error":{"message":"half'],
+    ['a record', '{"id":1,"lastName":"Peeters","pinCode":"1234"}'],
+    ['a list of records', '[{"id":1,"lastName":"Peeters"}]'],
     ['a page for people', '<!doctype html><h1>Sorry</h1>'],
     ['too large for a message', ' '.repeat(70_000)],
   ])('does without words when the body is %s', async (_, body) => {
@@ -93,7 +110,7 @@ describe('the message of a refusal', () => {
   })
 
   it('shows at most 200 characters of a body', async () => {
-    expect((await refusal(400, 'x'.repeat(5000))).message).toMatch(/[^x]x{200}\.$/)
+    expect((await refusal(400, `{"error":"${'x'.repeat(5000)}"}`)).message).toMatch(/[^x]x{200}\.$/)
   })
 
   it('has the status if the body breaks', async () => {

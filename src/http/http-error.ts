@@ -64,8 +64,6 @@ const MAX_TEXT = 200
 const MAX_BODY = 64 * 1024
 /** How long to wait for the body of an error, in milliseconds. */
 const MAX_TEXT_MS = 2000
-/** How deep an error body is searched; the documented forms have three levels. */
-const MAX_LEVELS = 6
 const MAX_REASONS = 10
 
 /** What the message of an error contains, and what it must not contain. */
@@ -86,8 +84,8 @@ export interface ErrorTextOptions {
 export type ErrorReply = Pick<Reply, 'status' | 'body' | 'discard' | 'isPrivate'>
 
 /**
- * Turns an error answer into an error. Its message contains the service's own texts, in whatever form they come,
- * unless they are hidden. They are masked before they are cut, because a cut secret would not be recognized.
+ * Turns an error answer into an error. Its message contains the service's own texts in the documented members of its
+ * body, unless they are hidden. They are masked before they are cut, because a cut secret would not be recognized.
  */
 export async function toHttpError(
   url: string,
@@ -180,16 +178,34 @@ interface Words {
   readonly code: string | undefined
 }
 
-/** Reads `code`, `message` and `reasons` of the documented forms; for other bodies, the plain text. */
+/**
+ * Reads the documented members of an error body: `code`, `message` and `reasons`, `validationErrors`, and the code of
+ * OAuth in `error`. Everything else may be a record: other members, and bodies that are no JSON.
+ */
 function readWords(text: string): Words {
   const body = tryParseJson(text)
-  const words: string[] = []
-  collect(body, words)
-  if (words.length === 0 && !text.trimStart().startsWith('<')) words.push(text)
-  const inner = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : body
-  // OAuth has its code in `error`.
-  const code = isJsonObject(inner) ? (inner['code'] ?? inner['error']) : undefined
-  return { words, code: typeof code === 'string' ? code : undefined }
+  if (!isJsonObject(body)) return NO_WORDS
+  const { error, validationErrors } = body
+  const { code = error, message, reasons } = isJsonObject(error) ? error : body
+  const items = [...itemsOf(reasons), ...itemsOf(validationErrors)].flatMap(textsOf)
+  const words = [code, message, ...items].filter((word) => typeof word === 'string')
+  return {
+    words: words.map((word) => word.replace(/\{.*$/s, '…')),
+    code: typeof code === 'string' ? code : undefined,
+  }
+}
+
+function itemsOf(list: unknown): readonly unknown[] {
+  return Array.isArray(list) ? list.slice(0, MAX_REASONS) : []
+}
+
+/** Members of a validation error that say where and what it is. Its members are not documented; some are values. */
+const SAYS_WHAT =
+  /^(error|validation)?(field|property|path|member|message|problem|reason|code)(name)?$/i
+
+function textsOf(item: unknown): unknown[] {
+  if (!isJsonObject(item)) return [item]
+  return Object.entries(item).flatMap(([name, value]) => (SAYS_WHAT.test(name) ? [value] : []))
 }
 
 /** Only the code, if it is an identifier such as `NotFound` or `invalid_client`; other texts may name people. */
@@ -205,26 +221,4 @@ function tidy(words: string): string {
     .slice(0, MAX_TEXT)
     .join('')
     .replace(/[.\s]+$/, '')
-}
-
-function collect(value: unknown, found: string[], level = 0): void {
-  if (level > MAX_LEVELS) return
-  if (typeof value === 'string') found.push(value)
-  else if (Array.isArray(value))
-    for (const item of value.slice(0, 10)) collect(item, found, level + 1)
-  else if (isJsonObject(value)) {
-    const { error, error_description, code, message, reasons, validationErrors, detail } = value
-    const nested = isJsonObject(error) ? error : undefined
-    const known = [error, code, message ?? error_description ?? detail, reasons]
-    collect(nested ?? known, found, level + 1)
-    collectAll(validationErrors, found, level + 1)
-  }
-}
-
-/** Collects the strings of a validation error, whose members are not documented. */
-function collectAll(value: unknown, found: string[], level: number): void {
-  if (level > MAX_LEVELS || found.length > MAX_REASONS) return
-  if (typeof value === 'string') found.push(value)
-  else if (typeof value === 'object' && value !== null)
-    for (const item of Object.values(value)) collectAll(item, found, level + 1)
 }

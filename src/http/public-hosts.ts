@@ -9,6 +9,8 @@ const SPECIAL_NETWORKS = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  // Within Azure: the machine's own agent and metadata.
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
@@ -87,12 +89,6 @@ export interface HostRules {
   readonly lookup?: typeof systemLookup
   /** Whether an address belongs to a private network; by default `isPrivateAddress`. */
   readonly isPrivate?: (address: string) => boolean
-}
-
-/** Whether requests may go only to the public internet, by `DEPLOYMENT_MODE=cloud` or `PROTIME_PUBLIC_ONLY`. */
-export function isPublicOnly(env: NodeJS.ProcessEnv = process.env): boolean {
-  const asked = env['PROTIME_PUBLIC_ONLY'] ?? ''
-  return env['DEPLOYMENT_MODE']?.toLowerCase() === 'cloud' || !/^(0|false|no|off)?$/i.test(asked)
 }
 
 /** Throws for a URL that is not https, or whose host is an IP address that is not public. */

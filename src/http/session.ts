@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.ts'
 import type { Mask } from '../ground/mask.ts'
+import { othersConfigure } from '../ground/others-configure.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { type ClientSettings, createClient } from './client.ts'
 import { createServerClock } from './clock.ts'
 import { createEndpoints } from './endpoints.ts'
-import { isPublicOnly } from './public-hosts.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 import { type RetryPolicy, retryPolicyOf } from './retry.ts'
 import { createTransport, loggedTransport } from './transport.ts'
@@ -28,7 +28,7 @@ export function createSession(settings: SessionSettings, scopes: readonly string
   const { retryPolicy = retryPolicyOf(config.retryMinutes) } = settings
   const endpoints = createEndpoints({ ...config, version: packageVersion() })
   const clock = createServerClock()
-  const hosts = { isPublicOnly: isPublicOnly() }
+  const hosts = { isPublicOnly: othersConfigure() }
   const transport = loggedTransport(createTransport(config.requestTimeoutSeconds, hosts), log.debug)
   const limiter = createRateLimiter(config.requestsPerMinute, retryPolicy.time)
   const { clientId, clientSecret } = config

@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { connect, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type HostRules, isPrivateAddress, isPublicAddress, isPublicOnly } from './public-hosts.ts'
+import { type HostRules, isPrivateAddress, isPublicAddress } from './public-hosts.ts'
 import { listen, reply, replyText, startHttpService } from './testing/http-service.ts'
 import { failureOf } from './testing/open-client.ts'
 import { createTransport, type Reply } from './transport.ts'
@@ -209,6 +209,7 @@ describe('the hosts that requests may go to', () => {
       '0.0.0.0',
       '10.0.0.1',
       '100.64.0.1',
+      '168.63.129.16',
       '169.254.169.254',
       '172.16.0.1',
       '172.31.255.255',
@@ -241,19 +242,6 @@ describe('the hosts that requests may go to', () => {
     it('that is not valid is not public', () => {
       expect(isPublicAddress('example')).toBe(false)
     })
-  })
-
-  it.each([
-    [{}, false],
-    [{ DEPLOYMENT_MODE: 'oss' }, false],
-    [{ DEPLOYMENT_MODE: 'cloud' }, true],
-    [{ DEPLOYMENT_MODE: 'CLOUD' }, true],
-    [{ PROTIME_PUBLIC_ONLY: '' }, false],
-    [{ PROTIME_PUBLIC_ONLY: '0' }, false],
-    [{ PROTIME_PUBLIC_ONLY: '1' }, true],
-    [{ PROTIME_PUBLIC_ONLY: 'true' }, true],
-  ])('with the environment %j requests go to public hosts alone: %s', (env, expected) => {
-    expect(isPublicOnly(env)).toBe(expected)
   })
 
   /** A lookup that returns these addresses, one list per call, and counts its calls. */

@@ -98,6 +98,8 @@ function rulesOf(random: Random, depth: number, fixed: readonly string[]): Objec
     const kind = random(depth < 3 ? 9 : 6)
     if (kind < 3) return 'keep'
     if (kind < 4) return 'drop'
+    if (kind < 6 && random(2) === 0)
+      return { nested: pick(random, REPLACEMENTS), texts: random(2) === 0 }
     return kind < 6 ? pick(random, REPLACEMENTS) : rulesOf(random, depth + 1, [])
   }
   const known = new Map<string, MemberRule>(NAMES.map((name) => [name, draw()]))
@@ -111,6 +113,7 @@ function rulesOf(random: Random, depth: number, fixed: readonly string[]): Objec
       return isFresh && typeof rule === 'object' ? { ...rule } : rule
     },
     values: random(2) === 0 ? 'keep' : pick(random, REPLACEMENTS),
+    ...(random(3) === 0 && { lists: pick(random, REPLACEMENTS) }),
   }
 }
 

@@ -1,12 +1,10 @@
 import {
   acquireBuffer,
   type LineParts,
-  type MemberRule,
   type ObjectRules,
   type RecordBatch,
   SKIP,
   UPSERT,
-  type ValueReplacement,
 } from '../records/record-batch.ts'
 import { combinedRules } from '../records/record-rules.ts'
 import {
@@ -17,6 +15,7 @@ import {
   type ScanEngine,
   type ScannerOptions,
 } from './page-scanner.ts'
+import { createRuleAnswers, type RuleAnswers } from './rule-answers.ts'
 import type { ScanExports, ScanHost, ScanModule } from './scan-module.ts'
 
 /** The texts that the scanner compares with, in the order of their numbers (1 to 12) in the scanner. */
@@ -187,71 +186,6 @@ class WasmEngine implements ScanEngine {
     })
     return wasm
   }
-}
-
-/**
- * The rules in the form in which the scanner asks for them. Each rule other than `keep` and `drop` has a number,
- * called its subject.
- */
-interface RuleAnswers {
-  /** The answer for records. */
-  readonly root: number
-  /** The answer for a member: its name is JSON text, and its object is at `depth` under the rules of `subject`. */
-  rule(subject: number, name: Buffer, depth: number): number
-  /** Replaces a value under a subject; both are JSON texts. */
-  replacement(subject: number, value: string): string
-}
-
-/** The numbers of an answer: see `wasm/rewrite.ts`. */
-const KEEP = 0
-const DROP = 1
-const REPLACE = 2
-const INSIDE = 3
-const VALUES_STAY = 4
-const PASSING = 8
-const SUBJECT = 4
-
-/** The most rules that are kept: a service that sends new names in each record must not fill the memory. */
-const MOST_SUBJECTS = 10_000
-
-function createRuleAnswers(rules: ObjectRules): RuleAnswers {
-  const subjects: (ObjectRules | ValueReplacement)[] = [rules]
-  /** The subjects of members, by the subject of their object and their name. */
-  const known = new Map<string, number>()
-  return {
-    root: answer(rules, 0),
-
-    rule(subject, name, depth) {
-      const around = subjects[subject] as ObjectRules
-      const isPassing = subject >= MOST_SUBJECTS
-      const place = `${subject} ${name.toString('latin1')}`
-      const before = known.get(place)
-      if (before !== undefined && !isPassing) return answer(subjects[before] as ObjectRules, before)
-      const rule = around.ruleOf(JSON.parse(name.toString('utf8')) as string)
-      if (rule === 'keep' || rule === 'drop') return answer(rule, 0) | (isPassing ? PASSING : 0)
-      if (isPassing || subjects.length >= MOST_SUBJECTS) {
-        // The number can be reused, because an object ends before the next one at its depth begins.
-        const passing = MOST_SUBJECTS + depth
-        subjects[passing] = rule
-        return answer(rule, passing) | PASSING
-      }
-      known.set(place, subjects.push(rule) - 1)
-      return answer(rule, subjects.length - 1)
-    },
-
-    replacement(subject, value) {
-      const rule = subjects[subject] as ObjectRules | ValueReplacement
-      return (typeof rule === 'function' ? rule : (rule.values as ValueReplacement))(value)
-    },
-  }
-}
-
-function answer(rule: MemberRule, subject: number): number {
-  if (rule === 'keep') return KEEP
-  if (rule === 'drop') return DROP
-  const kind = typeof rule === 'function' ? REPLACE : INSIDE
-  const stay = typeof rule === 'object' && rule.values === 'keep' ? VALUES_STAY : 0
-  return kind | stay | (subject << SUBJECT)
 }
 
 /** The layout of a row in 32-bit words: see `wasm/memory.ts`. */

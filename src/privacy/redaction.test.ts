@@ -3,10 +3,9 @@ import type { ObjectRules } from '../records/record-batch.ts'
 import { rewriteRecord } from '../records/record-rules.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
-import type { FieldRule, PrivacyMode, PrivacySettings } from './privacy-settings.ts'
+import type { PrivacyMode, PrivacySettings } from './privacy-settings.ts'
 import { type RedactionSettings, redactionOf, redactionOfStream, yearOf } from './redaction.ts'
-
-const PSEUDONYMS = { key: 'a-key-of-sixteen-characters', tenant: 'acme' }
+import { leftOf, PSEUDONYMS, rule, settings, stream } from './testing/left-of.ts'
 
 const text = (privacyClass: string, more = {}) => ({
   type: ['string', 'null'],
@@ -55,12 +54,6 @@ function left(privacy: Partial<RedactionSettings>, unknown: string[] = []) {
     record: rules === undefined ? RECORD : rewriteRecord(Buffer.from(RECORD), rules),
   }
 }
-
-const rule = (path: string, action: FieldRule['rule'], stream = 'people') => ({
-  stream,
-  path,
-  rule: action,
-})
 
 describe('a redaction', () => {
   it('does nothing to a stream that is kept completely, unless unknown fields have to be reported', () => {
@@ -137,7 +130,7 @@ describe('a redaction', () => {
     const one = left({ mode: 'pseudonymised' }).fingerprint
     expect(left({ mode: 'pseudonymised' }).fingerprint).toBe(one)
     const others = [
-      left({ mode: 'pseudonymised', pseudonyms: { ...PSEUDONYMS, key: 'another-key-of-mine' } }),
+      left({ mode: 'pseudonymised', pseudonyms: { ...PSEUDONYMS, key: 'zP4!dR8@uY6#cN1%' } }),
       left({ mode: 'pseudonymised', pseudonyms: { ...PSEUDONYMS, tenant: 'other' } }),
       left({ mode: 'pseudonymised', unknownFields: 'drop' }),
       left({ mode: 'pseudonymised', rules: [rule('new', 'drop')] }),
@@ -161,16 +154,6 @@ it.each([
   ['1980', 'null'],
 ])('cuts %s to %s', (json, year) => {
   expect(yearOf(json)).toBe(year)
-})
-
-const stream = (name: string) => streams.get(name) as Stream
-
-const settings = (mode: PrivacyMode, more: Partial<PrivacySettings> = {}): PrivacySettings => ({
-  mode,
-  pseudonyms: PSEUDONYMS,
-  rules: [],
-  unknownFields: 'drop',
-  ...more,
 })
 
 function outcomes(name: string, mode: PrivacyMode, fields: readonly string[]) {
@@ -197,20 +180,6 @@ it.each([
 ] as const)('passes no free text on in %s', (mode, outcome) => {
   expect(outcomes('assignments', mode, ['comments'])).toEqual([outcome])
 })
-
-interface Left {
-  readonly [name: string]: unknown
-  readonly externalReferences?: Readonly<Record<string, unknown>>
-}
-
-/** The remaining members of a record of a stream; none if the record is left out. */
-function leftOf(name: string, record: object | string, privacy: PrivacySettings): Left {
-  const { rules, rulesOf } = redactionOfStream(stream(name), privacy)
-  const said = rulesOf?.(record as Record<'collection' | 'name', string>) ?? rules
-  if (said === 'drop') return {}
-  const text = typeof record === 'string' ? record : JSON.stringify(record)
-  return JSON.parse(said ? rewriteRecord(Buffer.from(text), said) : text) as Left
-}
 
 describe('pseudonyms', () => {
   const pseudonymised = settings('pseudonymised')
@@ -295,7 +264,7 @@ describe('pseudonyms', () => {
       settings('complete', { rules, unknownFields: 'keep' }),
     )
     const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
-    expect(left).toEqual({ lastName: hash, kin: { name: hash } })
+    expect(left).toEqual({ lastName: hash, kin: {} })
   })
 })
 
@@ -364,7 +333,7 @@ describe('a field that is not in the schema', () => {
     ] as const
     expect(leftOf('people', record, settings('minimal', { rules }))).toEqual({ firstname: 'B' })
     const swapped = settings('minimal', { rules: rules.toReversed() })
-    expect(leftOf('people', record, swapped)).toEqual(record)
+    expect(leftOf('people', record, swapped)).toEqual({ lastname: 'A', firstname: 'B' })
   })
 
   it('is also a string in place of an object, or an object in place of a string', () => {
@@ -392,4 +361,34 @@ describe('a field that is not in the schema', () => {
       expect(told, mode).toEqual([`shoeSize ${fate}`, `terminalGroup.name ${fate}`])
     }
   })
+
+  it.each<[more: Partial<PrivacySettings>, expected: object]>([
+    [{}, { nl: 'Bureau', fr: {}, de: [{}, 'x'] }],
+    [
+      { rules: [{ stream: 'jobs', path: 'name.translations.fr.note', rule: 'keep' }] },
+      { nl: 'Bureau', fr: { note: 'Ada' }, de: [{}, 'x'] },
+    ],
+    [
+      { rules: [{ stream: 'jobs', path: 'name.translations', rule: 'keep' }] },
+      { nl: 'Bureau', fr: { note: 'Ada' }, de: [{ note: 'Ada' }, 'x'] },
+    ],
+    [{ unknownFields: 'keep' }, { nl: 'Bureau', fr: { note: 'Ada' }, de: [{ note: 'Ada' }, 'x'] }],
+  ])(
+    'takes the members of an object among the texts of a map for unknown ones, under %j',
+    (more, expected) => {
+      const translations = { nl: 'Bureau', fr: { note: 'Ada' }, de: [{ note: 'Ada' }, 'x'] }
+      const settings = {
+        mode: 'minimal',
+        pseudonyms: undefined,
+        rules: [],
+        unknownFields: 'drop',
+      } as const
+      const { rules } = redactionOfStream(streams.get('jobs') as Stream, { ...settings, ...more })
+      const record = Buffer.from(JSON.stringify({ id: 1, name: { translations } }))
+      expect(JSON.parse(rewriteRecord(record, rules as ObjectRules))).toEqual({
+        id: 1,
+        name: { translations: expected },
+      })
+    },
+  )
 })

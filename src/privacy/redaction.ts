@@ -1,23 +1,17 @@
 import { createHash } from 'node:crypto'
+import { isJsonObject } from '../ground/json.ts'
 import type { MemberRule, ObjectRules } from '../records/record-batch.ts'
-import { fieldsOf } from '../records/record-rules.ts'
+import { fieldsOf, ruleOfBoth } from '../records/record-rules.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streamSpec } from '../streams/streams.ts'
-import {
-  createPseudonyms,
-  type FieldAction,
-  type FieldPatterns,
-  meaningOf,
-  modeAction,
-  namesSecret,
-  type OnUnknown,
-  type PrivacySettings,
-  type Pseudonyms,
-  patternsOf,
-  privacyClassOf,
-  SECRET_NAMES,
-} from './privacy-settings.ts'
+import { type FieldAction, type FieldPatterns, patternsOf } from './field-patterns.ts'
+import { meaningOf, modeAction, type PrivacySettings, privacyClassOf } from './privacy-settings.ts'
+import { createPseudonyms, type Pseudonyms } from './pseudonyms.ts'
+import { pseudonym, withoutPrivacy, withSentence } from './redacted-schema.ts'
+import { namesSecret, SECRET_NAMES } from './secret-names.ts'
+import type { OnUnknown } from './unknown-fields.ts'
+import { withoutSecrets } from './unknown-values.ts'
 
 /** Replaces a date by 1 January of its year; anything else becomes null. */
 export function yearOf(json: string): string {
@@ -50,7 +44,7 @@ export interface Redaction {
 }
 
 /** The collection of an external reference, and its name. */
-type ReferenceName = Readonly<Record<'collection' | 'name', string>>
+export type ReferenceName = Readonly<Record<'collection' | 'name', string>>
 
 /** Everything that the redaction of a stream depends on. */
 export interface RedactionSettings extends PrivacySettings {
@@ -75,6 +69,8 @@ interface Context extends Omit<RedactionSettings, 'pseudonyms'> {
   readonly outcomes: Map<string, FieldOutcome>
   /** The meanings of the fields that are hashed. */
   readonly meanings: string[]
+  /** The path of the map around, whose members are texts by any name. */
+  readonly map?: Path
 }
 
 /** Creates the redaction of a stream from the schema of its records, which has the classes of the fields. */
@@ -117,10 +113,16 @@ function fieldRule(node: JsonSchema, path: Path, around: Around, context: Contex
   const { mode, fixed, patterns, outcomes } = context
   const privacyClass = privacyClassOf(node)
   const isFixed = path.length === 1 && fixed.includes(path[0] ?? '')
-  const byRule = isFixed ? undefined : patterns.actionOf(path)
+  const isSecret = privacyClass === 'secret'
+  const byRule = isFixed ? undefined : patterns.actionOf(path, isSecret)
   const wanted = byRule ?? around ?? modeAction(mode, privacyClass)
-  const action = withoutSecretHash(wanted, privacyClass === 'secret')
-  if (action === 'keep') return describedRule(node, path, undefined, context)
+  const action = withoutSecretHash(wanted, isSecret)
+  if (action === 'keep') {
+    const described = describedRule(node, path, undefined, context)
+    return canHold(node)
+      ? described
+      : { ...described, rule: textRule(described.rule, path, context) }
+  }
   const isDate = action === 'hash' && node['format'] === 'date'
   outcomes.set(path.join('.'), isDate ? 'year' : action)
   if (canHold(node) && patterns.reachesInto(path)) return describedRule(node, path, action, context)
@@ -128,6 +130,21 @@ function fieldRule(node: JsonSchema, path: Path, around: Around, context: Contex
   if (isDate) return { rule: yearOf, schema: withSentence(clean, 'Cut to the year.') }
   if (action === 'hash') return describedRule(node, path, action, context)
   return action === 'drop' ? { rule: 'drop' } : { rule: toNull, schema: clean }
+}
+
+/** The rule for a text or a number: what has members in its place is unknown. */
+function textRule(byNames: MemberRule, path: Path, context: Context): MemberRule {
+  const { patterns, leavesSecretsOut, unknownFields, onUnknown } = context
+  const isDecided = patterns.actionOf(path) !== undefined || patterns.reachesInto(path)
+  if (byNames === 'keep' || !leavesSecretsOut || unknownFields === 'drop' || isDecided)
+    return byNames
+  const nested = (json: string) => {
+    const items = [JSON.parse(json) as unknown].flat()
+    for (const name of items.flatMap((item) => (isJsonObject(item) ? Object.keys(item) : [])))
+      onUnknown?.([...path, name].join('.'), namesSecret(name))
+    return withoutSecrets(json, path, () => false)
+  }
+  return { nested, texts: false }
 }
 
 /** The redaction of a value that its schema describes. */
@@ -189,14 +206,15 @@ function memberRules(
     const inner = [...path, name]
     const meaning = meaningFor({}, inner, context)
     const alike = spelled.get(spelling(name))
-    const decided = patterns.actionOf(inner) ?? around
+    const isSecret = namesSecret(name)
+    const decided = patterns.actionOf(inner, isSecret) ?? around
     if (decided !== undefined) {
       // A rule for the known field wins if it comes after the broader one that matches the name as it was sent.
       if (alike !== undefined && patterns.isLater([...path, alike.name], inner)) return alike.rule
-      const action = withoutSecretHash(decided, namesSecret(name))
-      return undescribedRule(inner, action, meaning, context)
+      const action = withoutSecretHash(decided, isSecret)
+      return undescribedRule(inner, withoutNames(action, inner, context), meaning, context)
     }
-    const isLeftOut = unknownFields === 'drop' || (leavesSecretsOut && namesSecret(name))
+    const isLeftOut = unknownFields === 'drop' || (leavesSecretsOut && isSecret)
     const unknown =
       (unknownFields === 'drop' ? undefined : alike?.rule) ??
       undescribedRule(inner, isLeftOut ? 'drop' : 'keep', meaning, context)
@@ -210,7 +228,7 @@ function openRule(path: Path, around: Around, meaning: string, context: Context)
   const { unknownFields, patterns } = context
   if (around === undefined && unknownFields === 'drop' && patterns.actionOf(path) !== 'keep')
     return mapOfTexts(path, meaning, context)
-  return undescribedRule(path, around ?? 'keep', meaning, context)
+  return undescribedRule(path, around ?? 'keep', meaning, { ...context, map: path })
 }
 
 /** The rules for a map of arbitrary names to strings. An object among the values is unknown to all schemas. */
@@ -222,7 +240,7 @@ function mapOfTexts(path: Path, meaning: string, context: Context): ObjectRules 
       const inner = [...path, name]
       const isSecret = namesSecret(name)
       const decided =
-        patterns.actionOf(inner) ?? (leavesSecretsOut && isSecret ? 'drop' : undefined)
+        patterns.actionOf(inner, isSecret) ?? (leavesSecretsOut && isSecret ? 'drop' : undefined)
       if (decided === undefined)
         return { values: 'keep', ruleOf: (member) => nested([...inner, member], member) }
       const action = withoutSecretHash(decided, isSecret)
@@ -231,37 +249,56 @@ function mapOfTexts(path: Path, meaning: string, context: Context): ObjectRules 
   }
 
   function nested(place: Path, name: string): MemberRule {
-    const decided = patterns.actionOf(place)
+    const isSecret = namesSecret(name)
+    const decided = patterns.actionOf(place, isSecret)
     if (decided === undefined) onUnknown?.(place.join('.'), true)
-    const action = withoutSecretHash(decided ?? 'drop', namesSecret(name))
+    const action = withoutNames(withoutSecretHash(decided ?? 'drop', isSecret), place, context)
     return undescribedRule(place, action, meaningFor({}, place, context), context)
   }
 }
 
-/** The rule for a value whose members no schema names. Secrets in it are found by their names. */
+/** The rule for a value whose members no schema names. Secrets in it are found by what names them. */
 function undescribedRule(
   path: Path,
   action: FieldAction,
   meaning: string,
   context: Context,
 ): MemberRule {
-  const { patterns, leavesSecretsOut } = context
-  if (!patterns.reachesInto(path)) {
-    if (action === 'drop') return 'drop'
-    if (action === 'null') return toNull
-    const keepsSecrets = !leavesSecretsOut || patterns.actionOf(path) === 'keep'
-    if (action === 'keep') return keepsSecrets ? 'keep' : WITHOUT_SECRETS
-  }
-  return {
+  const { patterns, leavesSecretsOut, map } = context
+  const isMap = map === path
+  const keepsSecrets = !leavesSecretsOut || patterns.actionOf(path, true) === 'keep'
+  const isWhole = !patterns.reachesInto(path)
+  if (isWhole && action === 'drop') return 'drop'
+  if (isWhole && action === 'null') return toNull
+  if (isWhole && action === 'keep' && keepsSecrets) return 'keep'
+  const clean = (json: string) =>
+    withoutSecrets(json, path, (inner) => patterns.actionOf(inner, true) === 'keep')
+  if (isWhole && action === 'keep' && !isMap)
+    // The value of a reference is a text that the schemas know.
+    return { nested: clean, texts: map === undefined }
+  const members: ObjectRules = {
     values: valuesUnder(action, meaning, context),
     ruleOf(name) {
       const inner = [...path, name]
       const isSecret = namesSecret(name)
       const byName = leavesSecretsOut && isSecret ? 'drop' : action
-      const next = withoutSecretHash(patterns.actionOf(inner) ?? byName, isSecret)
-      return undescribedRule(inner, next, `${meaning} ${name}`, context)
+      const next = withoutSecretHash(patterns.actionOf(inner, isSecret) ?? byName, isSecret)
+      if (isMap) return undescribedRule(inner, next, `${meaning} ${name}`, context)
+      const inside = JSON.stringify([meaning, name])
+      return undescribedRule(inner, withoutNames(next, inner, context), inside, context)
     },
   }
+  if (action !== 'keep' || keepsSecrets) return members
+  return isMap ? { ...members, lists: clean } : ruleOfBoth({ nested: clean, texts: true }, members)
+}
+
+/**
+ * Leaves out an unknown member of an object whose values are hidden, because its name may be one of them, unless a
+ * rule is for this member.
+ */
+function withoutNames(action: FieldAction, path: Path, { patterns }: Context): FieldAction {
+  const isHidden = action === 'hash' || action === 'null'
+  return isHidden && !patterns.isExact(path) ? 'drop' : action
 }
 
 function valuesUnder(action: FieldAction, meaning: string, { pseudonyms }: Context): Values {
@@ -271,7 +308,7 @@ function valuesUnder(action: FieldAction, meaning: string, { pseudonyms }: Conte
 
 /** The meaning of a field's values. A field without `x-meaning` shares its meaning with no other. */
 function meaningFor(node: JsonSchema, path: Path, { stream, reference }: Context): string {
-  const word = meaningOf(node) ?? `${stream}.${path.join('.')}`
+  const word = meaningOf(node) ?? JSON.stringify([stream, ...path])
   return reference === undefined
     ? word
     : word.replace('{collection}', reference.collection).replace('{name}', () => reference.name)
@@ -280,12 +317,6 @@ function meaningFor(node: JsonSchema, path: Path, { stream, reference }: Context
 /** Whether a value can have members, by its schema, to which a more specific rule may apply. */
 function canHold({ type, properties, items }: JsonSchema): boolean {
   return properties !== undefined || items !== undefined || [type].flat().includes('object')
-}
-
-/** Keeps everything except secrets. */
-const WITHOUT_SECRETS: ObjectRules = {
-  ruleOf: (name) => (namesSecret(name) ? 'drop' : WITHOUT_SECRETS),
-  values: 'keep',
 }
 
 /** Drops secrets instead of hashing them: most have few possible values, so that the hash would reveal them. */
@@ -314,23 +345,6 @@ interface Redacted {
   readonly schema?: JsonSchema
 }
 
-/** The schema of a hashed field: values become strings, and an object keeps its members. */
-function pseudonym(node: JsonSchema): JsonSchema {
-  const types = [node['type']].flat()
-  // A hash cannot be shown as a date.
-  const { 'x-view': _, ...said } = withSentence(node, 'Replaced by a keyed hash.')
-  if (types.includes('object')) return said
-  return { ...said, type: types.includes('null') ? ['string', 'null'] : 'string' }
-}
-
-function withSentence(node: JsonSchema, sentence: string): JsonSchema {
-  return { ...node, description: `${node['description'] ?? ''} ${sentence}`.trim() }
-}
-
-function withoutPrivacy({ 'x-privacy': _, 'x-meaning': __, ...node }: JsonSchema): JsonSchema {
-  return node
-}
-
 /** The redaction of a stream's records; `onUnknown` is called for fields that the schema does not have. */
 export function redactionOfStream(
   stream: Stream,
@@ -354,7 +368,7 @@ function rulesOfReferences(
   settings: RedactionSettings,
 ): NonNullable<Redaction['rulesOf']> {
   const { mode, stream, rules, onUnknown } = settings
-  const isKept = patternsOf(stream, rules).actionOf(['value']) === 'keep'
+  const isKept = patternsOf(stream, rules).actionOf(['value'], true) === 'keep'
   const leavesSecretsOut = modeAction(mode, 'secret') !== 'keep' && !isKept
   const made = new Map<string, ReturnType<NonNullable<Redaction['rulesOf']>>>()
   return ({ collection, name }) => {

@@ -1,10 +1,16 @@
 import { isJsonObject, tryParseJson } from '../ground/json.ts'
 
 /** What happens to a member: it is kept, left out, or rewritten. */
-export type MemberRule = 'keep' | 'drop' | ValueReplacement | ObjectRules
+export type MemberRule = 'keep' | 'drop' | ValueReplacement | NestedReplacement | ObjectRules
 
 /** Returns the new JSON text for the JSON text of a value. */
 export type ValueReplacement = (json: string) => string
+
+/** Replaces only objects and arrays and, if `texts` is set, texts with an escape: all texts that are JSON have one. */
+interface NestedReplacement {
+  readonly nested: ValueReplacement
+  readonly texts: boolean
+}
 
 /**
  * What happens to the members of an object, or of each object in an array. `ruleOf` always returns the same rule for
@@ -14,6 +20,8 @@ export interface ObjectRules {
   readonly ruleOf: (name: string) => MemberRule
   /** What happens to a value that should be an object but is none. */
   readonly values: 'keep' | ValueReplacement
+  /** Replaces an array as a whole; otherwise the rules apply to each object in it. */
+  readonly lists?: ValueReplacement
 }
 
 /** What a record says of its row, in `RecordBatch.ops`. */

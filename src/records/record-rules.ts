@@ -5,6 +5,7 @@ import {
   type RecordBatch,
   SKIP,
   UPSERT,
+  type ValueReplacement,
 } from './record-batch.ts'
 import type { JsonSchema } from './stream-spec.ts'
 
@@ -57,17 +58,20 @@ export function combinedRules(
 
 function both(first: ObjectRules, second: ObjectRules): ObjectRules {
   const { values } = first
+  const isOfLists = first.lists !== undefined || second.lists !== undefined
   return {
     ruleOf: (name) => ruleOfBoth(first.ruleOf(name), second.ruleOf(name)),
     values: values === 'keep' ? second.values : (json) => valueUnder(values(json), second),
+    ...(isOfLists && { lists: (json: string) => valueUnder(valueUnder(json, first), second) }),
   }
 }
 
-function ruleOfBoth(first: MemberRule, second: MemberRule): MemberRule {
+/** Combines two rules for a member, like `combinedRules`. */
+export function ruleOfBoth(first: MemberRule, second: MemberRule): MemberRule {
   if (first === 'drop' || second === 'drop') return 'drop'
   if (first === 'keep') return second
   if (second === 'keep') return first
-  if (typeof first === 'object' && typeof second === 'object') return both(first, second)
+  if (isForMembers(first) && isForMembers(second)) return both(first, second)
   return (json) => valueUnder(valueUnder(json, first), second)
 }
 
@@ -102,7 +106,7 @@ function propertiesUnder(properties: Properties, { ruleOf }: ObjectRules): Prope
     Object.entries(properties).flatMap(([name, field]) => {
       const rule = ruleOf(name)
       if (rule === 'drop') return []
-      return [[name, typeof rule === 'object' ? schemaUnder(field, rule) : field]]
+      return [[name, isForMembers(rule) ? schemaUnder(field, rule) : field]]
     }),
   )
 }
@@ -160,17 +164,34 @@ function object(text: string, start: number, rules: ObjectRules): Rewritten {
   return { json: `{${members.join(',')}}`, end: at + 1 }
 }
 
-/** Whether a rule for objects leaves a value unchanged because it is neither an object nor an array. */
+function isForMembers(rule: MemberRule): rule is ObjectRules {
+  return typeof rule === 'object' && 'ruleOf' in rule
+}
+
+/** Whether a rule leaves a value unchanged because it is neither an object nor an array. */
 function staysWhole(rule: MemberRule, first: string | undefined): boolean {
-  return first !== '{' && first !== '[' && typeof rule === 'object' && rule.values === 'keep'
+  if (first === '{' || first === '[' || typeof rule !== 'object') return false
+  return isForMembers(rule) ? rule.values === 'keep' : !(rule.texts && first === '"')
+}
+
+/** What replaces a value as a whole under a rule; `keep` if nothing does. */
+export function replacementOf(
+  rule: Exclude<MemberRule, string>,
+  json: string,
+): 'keep' | ValueReplacement {
+  if (typeof rule === 'function') return rule
+  if (isForMembers(rule)) return json.startsWith('[') ? (rule.lists ?? 'keep') : rule.values
+  const isText = json.startsWith('"')
+  const isNested = isText ? rule.texts && json.includes('\\') : /^[{[]/.test(json)
+  return isNested ? rule.nested : 'keep'
 }
 
 function changed(text: string, at: number, rule: Exclude<MemberRule, string>): Rewritten {
-  if (typeof rule === 'object' && text[at] === '{') return object(text, at, rule)
-  if (typeof rule === 'object' && text[at] === '[') return list(text, at, rule)
+  if (isForMembers(rule) && text[at] === '{') return object(text, at, rule)
+  if (isForMembers(rule) && text[at] === '[' && !rule.lists) return list(text, at, rule)
   const end = endOfValue(text, at)
   const json = text.slice(at, end)
-  const replacement = typeof rule === 'object' ? rule.values : rule
+  const replacement = replacementOf(rule, json)
   if (replacement === 'keep') return { json, end }
   return { json: Buffer.from(replacement(fromBytes(json))).toString('latin1'), end }
 }

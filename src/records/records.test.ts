@@ -93,7 +93,7 @@ function written(json: Json, space: string): string {
 /** The simple implementation, which works on the parsed value. */
 function rewritten(json: Json, rule: MemberRule): Json {
   if (typeof rule === 'function') return 'replaced'
-  if (rule === 'keep' || rule === 'drop') return json
+  if (typeof rule === 'string' || 'nested' in rule) return json
   if (Array.isArray(json)) return json.map((one) => rewritten(one, rule))
   const isObject = typeof json === 'object' && json !== null && !(json instanceof Digits)
   if (!isObject) return rule.values === 'keep' ? json : null

@@ -53,11 +53,10 @@ export async function openDatabase(path: string, temporary?: string): Promise<Da
   else sizeOf(`${path}.wal`)
   const instance = await open(DuckDBInstance, path, temporary)
   const connection = await instance.connect()
-  // A statement can read any file by its name. Only files in this folder have to be read.
+  // A statement or a view of somebody else can read any file by its name. Only files in this folder have to be read.
+  const allowed = temporary === undefined ? [] : [literal(join(temporary, '/'))]
   await run(connection, [
-    ...(temporary === undefined
-      ? []
-      : [`SET allowed_directories = [${literal(join(temporary, '/'))}]`]),
+    `SET allowed_directories = [${allowed.join()}]`,
     'SET enable_external_access = false',
   ])
   const database = {

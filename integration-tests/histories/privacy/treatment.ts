@@ -1,10 +1,6 @@
-import { createHmac } from 'node:crypto'
-import type {
-  FieldAction,
-  FieldRule,
-  PrivacyClass,
-  PrivacyMode,
-} from '../../../src/privacy/privacy-settings.ts'
+import { createHmac, scryptSync } from 'node:crypto'
+import type { FieldAction, FieldRule } from '../../../src/privacy/field-patterns.ts'
+import type { PrivacyClass, PrivacyMode } from '../../../src/privacy/privacy-settings.ts'
 import type { JsonSchema } from '../../../src/records/stream-spec.ts'
 import { readStreamSchema } from '../../../src/streams/streams.ts'
 import { isSecret, type Treatment } from './history.ts'
@@ -59,8 +55,9 @@ export function treated(stream: string, record: Row, treatment: Treatment): Row 
   return treat(record, { path: [], action: 'keep', node: schema, meaning: '' }) as Row
 
   function isLeftOutReference(): boolean {
-    const rule = ruleFor(stream, ['value'], field_rules)
-    if (!isSecret(String(record['name'])) || rule === 'keep') return false
+    const isNamed = isSecret(String(record['name']))
+    const rule = ruleFor(stream, ['value'], field_rules, isNamed)
+    if (!isNamed || rule === 'keep') return false
     return leavesSecretsOut || rule === 'hash'
   }
 
@@ -91,9 +88,10 @@ export function treated(stream: string, record: Row, treatment: Treatment): Row 
     if (isOpen(node)) return withinOpen(name, path, around)
     const known = node?.properties?.[name]
     if (known !== undefined) return ofKnown(known, path, around)
-    const decided = ruleFor(stream, path, field_rules) ?? unlessKept(around.action)
-    const unknown = { path, node: undefined, meaning: `${stream}.${path.join('.')}` }
-    if (decided !== undefined) return { ...unknown, action: unhashed(decided, isSecret(name)) }
+    const decided = ruleFor(stream, path, field_rules, isSecret(name)) ?? unlessKept(around.action)
+    const unknown = { path, node: undefined, meaning: JSON.stringify([stream, ...path]) }
+    if (decided !== undefined)
+      return { ...unknown, action: unnamed(unhashed(decided, isSecret(name)), path) }
     if (dropsUnknown) return { ...unknown, action: 'drop' }
     const alike = Object.keys(node?.properties ?? {}).find((one) => sameSpelling(one, name))
     const like = alike === undefined ? undefined : node?.properties?.[alike]
@@ -104,9 +102,9 @@ export function treated(stream: string, record: Row, treatment: Treatment): Row 
   function ofKnown(known: JsonSchema, path: readonly string[], around: Place): Place {
     const privacyClass = known['x-privacy'] as PrivacyClass
     const isFixed = path.length === 1 && ['id', 'changeVersion'].includes(path[0] ?? '')
-    const rule = isFixed ? undefined : ruleFor(stream, path, field_rules)
+    const rule = isFixed ? undefined : ruleFor(stream, path, field_rules, privacyClass === 'secret')
     const wanted = rule ?? unlessKept(around.action) ?? BY_CLASS[mode][privacyClass] ?? 'keep'
-    const word = (known['x-meaning'] as string | undefined) ?? `${stream}.${path.join('.')}`
+    const word = (known['x-meaning'] as string | undefined) ?? JSON.stringify([stream, ...path])
     return {
       path,
       action: unhashed(wanted, privacyClass === 'secret'),
@@ -119,14 +117,26 @@ export function treated(stream: string, record: Row, treatment: Treatment): Row 
 
   function withinOpen(name: string, path: readonly string[], around: Place): Place {
     const byName = leavesSecretsOut && isSecret(name) ? 'drop' : around.action
-    const rule = ruleFor(stream, path, field_rules)
+    const rule = ruleFor(stream, path, field_rules, isSecret(name))
     const wanted = rule ?? byName
     const isWhole = ruleFor(stream, around.path, field_rules) === 'keep'
     const isOfTexts = dropsUnknown && around.node !== undefined && !isWhole
     if (isOfTexts && rule === undefined && wanted === 'keep')
       return { path, action: 'keep', node: TEXT, meaning: '' }
-    const meaning = `${around.meaning} ${name}`
-    return { path, action: unhashed(wanted, isSecret(name)), node: undefined, meaning }
+    const meaning =
+      around.node === undefined
+        ? JSON.stringify([around.meaning, name])
+        : `${around.meaning} ${name}`
+    const action = unhashed(wanted, isSecret(name))
+    const isMap = around.node !== undefined
+    return { path, action: isMap ? action : unnamed(action, path), node: undefined, meaning }
+  }
+
+  /** A member that nobody knows is left out where values are hidden, unless a rule is for it. */
+  function unnamed(action: FieldAction, path: readonly string[]): FieldAction {
+    const isHidden = action === 'hash' || action === 'null'
+    const last = lastRule(stream, path, field_rules, false)
+    return isHidden && last?.path.split('.').length !== path.length ? 'drop' : action
   }
 
   function reachesInto(path: readonly string[]): boolean {
@@ -139,11 +149,22 @@ export function treated(stream: string, record: Row, treatment: Treatment): Row 
   function hash(value: unknown, meaning: string): unknown {
     if (value === null || value === '') return value
     const tenant = pseudonyms_across_tenants ? null : TENANT
-    const key = createHmac('sha256', privacy_key)
-      .update(JSON.stringify([tenant, meaning]))
+    const key = createHmac('sha256', stretched(privacy_key, tenant))
+      .update(JSON.stringify(['values', meaning]))
       .digest()
     return createHmac('sha256', key).update(String(value)).digest('hex')
   }
+}
+
+const stretchedKeys = new Map<string, Buffer>()
+
+function stretched(key: string, tenant: string | null): Buffer {
+  const salt = JSON.stringify(['source-protime', tenant])
+  const made =
+    stretchedKeys.get(key + salt) ??
+    scryptSync(key, salt, 32, { N: 32_768, r: 8, p: 1, maxmem: 2 ** 26 })
+  stretchedKeys.set(key + salt, made)
+  return made
 }
 
 function unlessKept(action: FieldAction): FieldAction | undefined {
@@ -181,11 +202,22 @@ function ruleFor(
   stream: string,
   path: readonly string[],
   rules: readonly FieldRule[],
+  isOfSecret = false,
 ): FieldAction | undefined {
-  return rules.findLast(({ stream: streams, path: text }) => {
+  return lastRule(stream, path, rules, isOfSecret)?.rule
+}
+
+function lastRule(
+  stream: string,
+  path: readonly string[],
+  rules: readonly FieldRule[],
+  isOfSecret: boolean,
+): FieldRule | undefined {
+  return rules.findLast(({ stream: streams, path: text, rule }) => {
     const pattern = text.split('.')
+    if (isOfSecret && rule === 'keep' && `${streams}${text}`.includes('*')) return false
     return fits(streams, stream) && pattern.length <= path.length && beginAlike(pattern, path)
-  })?.rule
+  })
 }
 
 function beginAlike(pattern: readonly string[], path: readonly string[]): boolean {

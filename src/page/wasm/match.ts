@@ -11,7 +11,17 @@ import {
   NONE,
   VERSION,
 } from './names'
-import { beginRecord, endRecord, isInside, leave, leftEnd, list, replace, resume } from './rewrite'
+import {
+  beginRecord,
+  endRecord,
+  isInside,
+  isReplaced,
+  leave,
+  leftEnd,
+  list,
+  replace,
+  resume,
+} from './rewrite'
 import {
   CUT,
   CUT_BYTES,
@@ -30,7 +40,6 @@ import {
   STEP_BYTES,
   stepsOf,
   TEXT,
-  VALUES_STAY,
   WANTED,
 } from './shape'
 import { arrayEnd, beginText, digits, escaped, stringEnd, textStops } from './tokens'
@@ -205,7 +214,7 @@ function matchShape<Records>(at: u32, end: u32, steps: u32): u32 {
       }
       if (rule != 0) {
         if (c == 0x5b && isInside(rule)) list(begun, rule, 0)
-        else if ((rule & VALUES_STAY) == 0) replace(rule, begun, p)
+        else if (isReplaced(rule, c, isEscaped)) replace(rule, begun, p)
       }
       if (wanted == NONE) continue
       const isText = c == 0x22

@@ -4,6 +4,8 @@ import {
   beginScript,
   CUT,
   enterList,
+  hasEscape,
+  IN_TEXTS,
   leaveList,
   note,
   RESUME,
@@ -24,7 +26,7 @@ declare function askRule(subject: u32, start: u32, end: u32, depth: u32): u32
 /** Writes the replacement of a value to the address that `room` returns, and returns its length. */
 declare function askReplacement(subject: u32, start: u32, end: u32): u32
 
-// The host's answers: the kind of rule in the low bits, two flags, and above them the number of its subject.
+// The host's answers: the kind of rule in the low bits, flags, and above them the number of its subject.
 const KIND: u32 = 3
 export const KEEP: u32 = 0
 const DROP: u32 = 1
@@ -33,7 +35,9 @@ const REPLACE: u32 = 2
 const INSIDE: u32 = 3
 /** The number will soon belong to another subject, so the answer must not be cached. */
 const PASSING: u32 = 8
-const SUBJECT: u32 = 4
+/** An array is replaced as a whole. */
+const LISTS: u32 = 32
+const SUBJECT: u32 = 6
 
 /** The rule for records; KEEP if there are no rules. */
 export let root: u32 = KEEP
@@ -141,9 +145,15 @@ function object(at: u32, rule: u32, depth: u32): u32 {
   return p + 1
 }
 
-/** Whether a value that begins with `c` stays unchanged. */
+/** Whether a value that begins with `c` stays unchanged, whatever it is. */
 function staysWhole(rule: u32, c: u32): bool {
-  return (rule & KIND) == KEEP || ((rule & VALUES_STAY) != 0 && c != 0x7b && c != 0x5b)
+  return (rule & KIND) == KEEP || !isReplaced(rule, c, true)
+}
+
+/** Whether a rule changes a value that begins with `c`. */
+export function isReplaced(rule: u32, c: u32, isEscaped: bool): bool {
+  if ((rule & VALUES_STAY) == 0 || c == 0x7b || c == 0x5b) return true
+  return (rule & IN_TEXTS) != 0 && c == 0x22 && isEscaped
 }
 
 /** Connects the member at `start` with what ends at `last`: with a comma, unless it is the first one. */
@@ -179,7 +189,7 @@ function changed(value: u32, rule: u32, depth: u32): u32 {
     note(value, CUT)
     note(end, rule)
   } else if (kind != KEEP) note(value, rule)
-  if (kind != KEEP && (rule & VALUES_STAY) == 0) replace(rule, value, end)
+  if (kind != KEEP && isReplaced(rule, c, hasEscape(value, end))) replace(rule, value, end)
   return end
 }
 
@@ -188,8 +198,13 @@ export function isInside(rule: u32): bool {
   return (rule & KIND) == INSIDE
 }
 
-/** Applies rules to the objects in an array. This is not part of the script for the next records. */
+/** Applies rules to an array. This is not part of the script for the next records. */
 export function list(at: u32, rule: u32, depth: u32): u32 {
+  if (rule & LISTS) {
+    const end = valueEnd(at, 0x5b)
+    replace(rule, at, end)
+    return end
+  }
   enterList()
   let p = skipSpace(at + 1)
   gap(at + 1, p)

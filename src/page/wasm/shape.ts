@@ -151,7 +151,8 @@ function addNotes(from: u32, to: u32): void {
     if (at < from) return
     if (at == to && action > CUT) {
       rule = action
-      if ((rule & VALUES_STAY) == 0 || load<u8>(to) == 0x5b) isRuled = true
+      if ((rule & VALUES_STAY) == 0 || (rule & IN_TEXTS) != 0 || load<u8>(to) == 0x5b)
+        isRuled = true
     } else {
       isRuled = true
       store<u32>(cutTo, at - from)
@@ -189,7 +190,7 @@ export function stringEnd(at: u32): u32 {
   return at
 }
 
-function hasEscape(at: u32, end: u32): bool {
+export function hasEscape(at: u32, end: u32): bool {
   for (; at < end; at++) if (load<u8>(at) == 0x5c) return true
   return false
 }
@@ -206,8 +207,10 @@ const NOTE_BYTES: u32 = 8
  */
 export const CUT: u32 = 1
 export const RESUME: u32 = 0
-/** A flag of a rule for objects: any other value stays. */
+/** A flag of a rule: only objects and arrays change. */
 export const VALUES_STAY: u32 = 4
+/** A flag of a replacement under which values stay: it applies to texts with an escape, too. */
+export const IN_TEXTS: u32 = 16
 
 /** The number of notes. */
 export let notes: u32 = 0

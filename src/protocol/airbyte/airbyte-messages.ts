@@ -1,6 +1,6 @@
 import type { FailureType } from '../../ground/errors.ts'
 import type { Mask } from '../../ground/mask.ts'
-import { clean, LONGEST_ANSWER } from '../../ground/text.ts'
+import { clean, LONGEST_ANSWER, logLines } from '../../ground/text.ts'
 import type { DebugSwitch } from '../command-line.ts'
 import type { Failure, Log, Tools } from '../connector.ts'
 import type { LineWriter } from '../line-writer.ts'
@@ -133,8 +133,9 @@ function causeStack(cause: unknown): string | undefined {
 
 /** Writes LOG messages to stdout; DEBUG messages only while the switch is on. */
 export function createLog(writer: LineWriter, mask: Mask, debug: DebugSwitch): Log {
-  const say = (level: Level) => (message: string) =>
-    void writer.write(`${log(level, clean(mask.text(message)))}\n`)
+  const say = (level: Level) => (message: string) => {
+    for (const line of logLines(mask.text(message))) void writer.write(`${log(level, line)}\n`)
+  }
   const sayDebug = say('DEBUG')
   return {
     info: say('INFO'),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Mask } from '../../ground/mask.ts'
-import { clean, LONGEST_ANSWER } from '../../ground/text.ts'
+import { clean, LONGEST_ANSWER, logLines } from '../../ground/text.ts'
 import type { Log } from '../connector.ts'
 import type { Io } from '../program.ts'
 import { red } from '../progress/screen.ts'
@@ -58,22 +58,21 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
   if (ownLevel && levelNamed(ownLevel) === undefined)
     say('warning', `${prefix}_LOG_LEVEL must be one of ${LEVELS.join(', ')}; it is ${ownLevel}.`)
   return {
-    debug: (message) => say('debug', lineOf(message)),
-    info: (message) => say('info', lineOf(message)),
-    warn: (message) => say('warning', lineOf(message)),
-    error: (message, stream) => say('error', lineOf(message, LONGEST_ANSWER), stream),
-    answer: (message) => write('info', lineOf(message, LONGEST_ANSWER)),
+    debug: (message) => sayLines('debug', message),
+    info: (message) => sayLines('info', message),
+    warn: (message) => sayLines('warning', message),
+    error: (message, stream) => say('error', lineOf(message), stream),
+    answer: (message) => write('info', lineOf(message)),
     metric: (point) =>
-      say(
-        'info',
-        lineOf(`METRIC: ${JSON.stringify(point)}`, LONGEST_ANSWER),
-        point.tags['stream'] ?? null,
-        point,
-      ),
+      say('info', lineOf(`METRIC: ${JSON.stringify(point)}`), point.tags['stream'] ?? null, point),
   }
 
-  function lineOf(text: string, most?: number): string {
-    return clean(mask.text(text), most)
+  function lineOf(text: string): string {
+    return clean(mask.text(text), LONGEST_ANSWER)
+  }
+
+  function sayLines(level: Level, message: string): void {
+    for (const line of logLines(mask.text(message))) say(level, line)
   }
 
   function say(level: Level, message: string, stream: string | null = null, metric?: object): void {

@@ -1,9 +1,7 @@
 import { isJsonObject } from '../../ground/json.ts'
 import type { Mask } from '../../ground/mask.ts'
-import { warningOf } from '../../ground/message-ids.ts'
 import { type SettingsSchema, secretsOf } from '../../ground/settings-schema.ts'
 import { readJsonOption } from '../command-line.ts'
-import type { Log } from '../connector.ts'
 import type { Io } from '../program.ts'
 
 /** One setting of a table. Nested settings have dotted names; alternatives follow one another. */
@@ -175,19 +173,19 @@ export interface SettingsSources {
 export async function configOf(
   names: readonly string[],
   { schema, prefix, env }: SettingsSources,
-  { mask, log }: { readonly mask: Mask; readonly log: Log },
+  { mask }: { readonly mask: Mask },
 ): Promise<unknown> {
   if (names.length === 0) return undefined
-  if (names.includes('ENV')) {
-    for (const name of unknownVariables(schema, prefix, env))
-      log.warn(
-        warningOf('unknown-variable', `The variable ${name} is not a setting and is ignored.`),
-      )
-  }
   const files = names.filter((name) => name !== 'ENV')
   const configs = await Promise.all(files.map((name) => readJsonOption('--config', name)))
   // The environment overrides files, wherever `ENV` is among the options.
-  if (names.includes('ENV')) configs.push(settingsFromEnvironment(schema, prefix, env))
+  if (names.includes('ENV')) {
+    // The connector judges names that are no settings, wherever they come from.
+    const others = unknownVariables(schema, prefix, env).map(
+      (name) => [name.slice(prefix.length + 1).toLowerCase(), env[name]] as const,
+    )
+    configs.push(Object.fromEntries(others), settingsFromEnvironment(schema, prefix, env))
+  }
   const config = withoutUnset(mergeSettings(configs))
   for (const secret of secretsOf(schema, config)) mask.add(secret)
   return config
