@@ -12,6 +12,7 @@ import type { LineWriter } from '../protocol/line-writer.ts'
 import type { Io, Program } from '../protocol/program.ts'
 import type { Screen } from '../protocol/progress/screen.ts'
 import {
+  type ActionTools,
   CONFIG_FILE,
   type CommandAction,
   type CommandLog,
@@ -33,6 +34,7 @@ export interface ActSettings {
   readonly screen: Screen
   readonly isQuiet: boolean
   readonly env: Io['env']
+  readonly time?: ActionTools['time']
 }
 
 /** Reads the configuration and runs an action with it. */
@@ -51,6 +53,7 @@ export async function act(
     screen,
     isQuiet,
     env,
+    time,
   } = settings
   const print = (text: string) => writer.write(`${text}\n`)
   const say = (value: unknown) => print(JSON.stringify(value))
@@ -79,6 +82,7 @@ export async function act(
     screen,
     isQuiet,
     env,
+    time,
   })
 }
 

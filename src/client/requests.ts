@@ -91,6 +91,7 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
       const redactedValues = value === undefined ? [] : [value]
       const onUncertain = () => {
         mayHaveHappened = true
+        operation.onUncertain?.()
       }
       const request = { method, url, loggedUrl, body, ifMatch, redactedValues, onUncertain, signal }
       return await unlessAborted(signal, () => client.send(request))

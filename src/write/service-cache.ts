@@ -1,15 +1,8 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
-import {
-  caseFolded,
-  type Folding,
-  folded,
-  foldedBy,
-  foldedMost,
-  foldingOf,
-  NO_FOLDING,
-} from '../ground/text.ts'
+import { folded, formOf } from '../ground/text.ts'
 import { statusIs } from '../http/status.ts'
+import type { PendingCreation } from './journal.ts'
 import { refusalOf } from './outcome.ts'
 import { canonicalId } from './read-record.ts'
 import type { WriteClient } from './write-client.ts'
@@ -41,29 +34,17 @@ export interface CachedLinks extends Links {
   values(): Iterable<string>
   /**
    * The spelling of a value that the service has, or that was requested first. Spellings differ only in spaces at
-   * the ends and in the Unicode form, which the service may ignore, or in whatever else it is known to ignore.
+   * the ends and in the Unicode form, which the service may ignore.
    */
   spelled(value: string): string
-  /** The linked values that are equal to this one, or differ only in case and spaces. */
+  /** The linked values that have the form of this one: they may differ in case and spaces. */
   alike(value: string): readonly string[]
-  /** Normalizes a value as the service does when it compares values, as far as that is known. */
-  fold(value: string): string
-  /** Whether the service is known to ignore case or spaces within values. */
-  readonly foldsMore: boolean
-  /** The service has shown that it treats both as equal. */
-  treatAsEqual(value: string, other: string): void
-  /** What the records of this run requested, by their values as normalized by `foldedMost`. */
-  readonly claims: Map<string, readonly Claim[]>
+  /** The values that are linked or that records have named so far, by form; true for those that the service listed. */
+  readonly seen: Map<string, Map<string, boolean>>
   /** The number of listed links that will be removed or moved after these changes. */
   takenAfter(changes: LinkChanges): number
   /** The number of listed links that are removed or moved now. */
   readonly taken: number
-}
-
-/** The last request for a value; without an id, a deletion. */
-export interface Claim {
-  readonly text: string
-  readonly id: string | undefined
 }
 
 /** A link whose id may not be readable. */
@@ -73,12 +54,11 @@ interface ListedLink {
 }
 
 /** Creates the links from a list; `isComplete` is false if the list could not be read. */
-function createLinks(listed: readonly ListedLink[], isComplete: boolean): CachedLinks {
+export function createLinks(listed: readonly ListedLink[], isComplete: boolean): CachedLinks {
   const ids = new Map<string, string | null>()
   const values = new Map<string, string>()
   const spellings = new Map<string, string>()
   const forms = new Map<string, Set<string>>()
-  let folding: Folding = NO_FOLDING
   for (const { value, id } of listed) {
     ids.set(value, id)
     addForm(value)
@@ -90,15 +70,8 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
   const moved = new Set<string>()
   const links: CachedLinks = {
     isComplete,
-    claims: new Map(),
-    fold: (value) => foldedBy(value, folding),
-    get foldsMore() {
-      return folding !== NO_FOLDING
-    },
-    treatAsEqual(value, other) {
-      folding = foldingOf(value, other, folding)
-    },
-    alike,
+    seen: new Map(),
+    alike: (value) => [...(forms.get(formOf(value)) ?? [])].filter((one) => ids.has(one)),
     initialSize: initial.size,
     values: () => ids.keys(),
     idOf,
@@ -116,18 +89,13 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
     unlink,
     spelled(value) {
       if (ids.has(value)) return value
-      const same = links.foldsMore
-        ? alike(value).find((one) => links.fold(one) === links.fold(value))
-        : undefined
-      if (same !== undefined) return same
       const known = spellings.get(folded(value))
       if (known === undefined) spellings.set(folded(value), value)
       return known ?? value
     },
-    takenAfter(changes) {
-      const changed = new Set([...moved, ...changes.changed()])
-      return [...changed].filter((value) => isTaken(value, changes)).length
-    },
+    takenAfter: (changes) =>
+      [...new Set([...moved, ...changes.changed()])].filter((value) => isTaken(value, changes))
+        .length,
     get taken() {
       return [...moved].filter((value) => isTaken(value, links)).length
     },
@@ -138,13 +106,9 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
     return ids.get(value) ?? undefined
   }
 
-  function alike(value: string): string[] {
-    return [...(forms.get(foldedMost(value)) ?? [])].filter((one) => ids.has(one))
-  }
-
   function addForm(value: string): void {
-    const known = forms.get(foldedMost(value))
-    if (known === undefined) forms.set(foldedMost(value), new Set([value]))
+    const known = forms.get(formOf(value))
+    if (known === undefined) forms.set(formOf(value), new Set([value]))
     else known.add(value)
   }
 
@@ -160,13 +124,9 @@ function createLinks(listed: readonly ListedLink[], isComplete: boolean): Cached
     if (initial.has(value)) moved.add(value)
   }
 
-  /** Whether a record has lost a listed value. A record that has the value in another spelling has not. */
+  /** Whether a listed value leads to another record, or to none. */
   function isTaken(value: string, now: Links): boolean {
-    const id = initial.get(value)
-    if (id === undefined || id === now.idOf(value)) return false
-    const other = id === null ? undefined : now.valueOfId(id)
-    if (other === undefined) return true
-    return caseFolded(other) !== caseFolded(value) && links.fold(other) !== links.fold(value)
+    return initial.has(value) && initial.get(value) !== now.idOf(value)
   }
 }
 
@@ -221,12 +181,14 @@ export function changesOf(base: Links): LinkChanges {
 export interface ServiceCache {
   /** The references under one name of one collection. */
   links(collection: string, name: string): Promise<CachedLinks>
+  /** Reads them again when they are needed next. */
+  forget(collection: string, name: string): void
   /** All work locations by id. */
   workLocations(): Promise<Map<string, WorkLocation>>
   /** Reads the work locations again. */
   readWorkLocations(): Promise<Map<string, WorkLocation>>
-  /** Keys and names of work locations whose creation was not confirmed: the service may still create them. */
-  readonly unconfirmed: Set<string>
+  /** Work locations that this run has requested or held back, because the service may still create one of the name. */
+  readonly unconfirmed: Set<PendingCreation>
   /** Names of work locations whose creation was refused. Before another attempt, the list must show that they do not exist. */
   readonly refused: Set<string>
 }
@@ -242,6 +204,7 @@ export function createServiceCache(client: WriteClient): ServiceCache {
       lists.set(key, known)
       return known
     },
+    forget: (collection, name) => void lists.delete(JSON.stringify([collection, name])),
     workLocations: () => locations ?? readWorkLocations(),
     readWorkLocations,
     unconfirmed: new Set(),
@@ -250,9 +213,11 @@ export function createServiceCache(client: WriteClient): ServiceCache {
 
   async function readLinks(collection: string, name: string): Promise<CachedLinks> {
     const listed: ListedLink[] = []
+    let seen = 0
     try {
       for await (const reference of client.references.list(collection, name)) {
         const { value, internalReference } = reference
+        seen++
         // If the service does not filter by name, it returns all.
         if (folded(reference.name) !== folded(name)) continue
         const id = internalReference === null ? null : canonicalId(collection, internalReference)
@@ -262,10 +227,9 @@ export function createServiceCache(client: WriteClient): ServiceCache {
       if (isUnreadable(error)) return createLinks([], false)
       throw error
     }
-    return createLinks(
-      listed,
-      listed.every(({ id }) => id !== null),
-    )
+    // If the service writes the name in another way, a list without it does not say that there are none.
+    const isOfName = seen === 0 || listed.length > 0
+    return createLinks(listed, isOfName && listed.every(({ id }) => id !== null))
   }
 
   function readWorkLocations(): Promise<Map<string, WorkLocation>> {
@@ -293,11 +257,8 @@ function isUnreadable(error: unknown): boolean {
   )
 }
 
-/** The id of a value's record, and the service's spelling of the value; `unanswered` if the service does not say. */
-export type FoundReference =
-  | { readonly id: string; readonly value: string }
-  | 'unanswered'
-  | undefined
+/** The id of a value's record; `unanswered` if the service does not say. */
+export type FoundReference = { readonly id: string } | 'unanswered' | undefined
 
 /** Reads one value. Throws only errors after which nothing more of the object can be written. */
 export async function lookUpReference(
@@ -310,40 +271,9 @@ export async function lookUpReference(
     const found = await references.get(collection, name, value)
     if (found === undefined) return undefined
     if (found.internalReference === null) return 'unanswered'
-    return { id: canonicalId(collection, found.internalReference), value: found.value }
+    return { id: canonicalId(collection, found.internalReference) }
   } catch (error) {
     refusalOf(error)
     return 'unanswered'
-  }
-}
-
-/** Whether texts differ only in case and spaces. */
-export function differInForm(a: string, b: string): boolean {
-  return a !== b && foldedMost(a) === foldedMost(b)
-}
-
-interface FoldingTools {
-  readonly client: WriteClient
-  readonly collection: string
-  readonly name: string
-  readonly links: CachedLinks
-}
-
-/**
- * Finds out whether the service ignores case or spaces: requests the first value that differs only in them from the
- * listed value of the same record. Without this, every run would link such values again.
- */
-export async function learnFolding(
-  changes: readonly { readonly value: string; readonly id: string | undefined }[],
-  { client, collection, name, links }: FoldingTools,
-): Promise<void> {
-  for (const { value, id } of changes) {
-    if (id === undefined || links.idOf(links.spelled(value)) !== undefined) continue
-    const there = links.valueOfId(id)
-    if (there === undefined || !differInForm(there, value)) continue
-    const found = await lookUpReference(client, collection, name, value)
-    // The list does not contain this spelling, so if the service finds the record, it treats both as equal.
-    if (found === 'unanswered' || found?.id !== id) return
-    links.treatAsEqual(value, there)
   }
 }

@@ -31,8 +31,10 @@ export function withoutWrites({
     references: {
       list: (...names) => references.list(...names),
       get: (...names) => references.get(...names),
+      find: (...names) => references.find(...names),
       put: async () => {},
-      remove: async () => 'deleted',
+      remove: async (...names) =>
+        (await references.get(...names)) === undefined ? 'absent' : 'deleted',
     },
     jobCategories: {
       async get(key) {
@@ -69,7 +71,8 @@ export function endedByRefusals(client: WriteClient): WriteClient {
     references: {
       list: (...names) => references.list(...names),
       get: (...names) => read(references.get(...names)),
-      put: (reference) => write(references.put(reference)),
+      find: (...names) => read(references.find(...names)),
+      put: (...link) => write(references.put(...link)),
       remove: (...names) => write(references.remove(...names)),
     },
     jobCategories: {
