@@ -1,10 +1,10 @@
 import type { JsonObject } from '../ground/json.ts'
+import { parseEnvelope } from '../page/envelope.ts'
 import { ClientError } from './client-error.ts'
 import { addressByReference, checkNamed, idFault, nameFault, valueFault } from './references.ts'
 import {
   member,
   type Operation,
-  parseListPage,
   parseOne,
   type Requests,
   readTranslatedText,
@@ -21,7 +21,7 @@ export function createJobCategories({ send, get, pages }: Requests): JobCategori
   return {
     list: (options) =>
       pages({ method: 'GET', path: [COLLECTION], scope: READ, ...options }, (text) => {
-        const { items, nextLink } = parseListPage(text)
+        const { items, nextLink } = parseEnvelope(text)
         return { items: items.map(readJobCategory), nextLink }
       }),
 
