@@ -198,7 +198,7 @@ async function startReceiver(running: Running): Promise<void> {
       storePath,
       collections: history.collections,
       adopt: false,
-      keysOnly: false,
+      owner: { tenant: 'acme', baseUrl: emulator.url },
       once: false,
       times: TIMES,
       watchMs: WATCH_MS,

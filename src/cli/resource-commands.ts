@@ -308,7 +308,6 @@ export function serveOptions(): Option[] {
     option('--poll <seconds>', 'how often to ask whether an Airbyte job has ended', '30'),
     option('--watch-interval <seconds>', 'how often to check the webhooks', '900'),
     option('--adopt', 'delete webhooks with the public URL whose keys are not in the store'),
-    option('--keys-only', 'create no webhooks: use those of the store, and follow its changes'),
     option('--once', 'end after the first sync; with exit code 1 if it failed'),
     option('--unsubscribe', 'delete the webhooks of the store, empty it, and end'),
   ]

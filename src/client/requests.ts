@@ -173,7 +173,7 @@ async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Pr
 }
 
 /** One page of a list. */
-export interface ListPage<T> {
+interface ListPage<T> {
   readonly items: readonly T[]
   readonly nextLink?: string | undefined
 }

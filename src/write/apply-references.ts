@@ -151,24 +151,29 @@ async function prepareMoves(
     const record = recordOf(ordinal, group)
     const id = group.current.idOf(value)
     if (id === undefined || (record?.id === undefined && record?.value === value)) continue
-    old.push([value, id])
-    if (group.restorable.has(value)) continue
-    try {
-      const link = { collection, name, value, internalReference: id }
-      await client.references.put(link, uncertainIn(group))
-      group.restorable.add(value)
-    } catch (error) {
-      const { reason, ...verdict } = refusalOf(error)
-      if (record === undefined) throw notRestorable(journal)
-      const why = `The service does not accept the link that this record replaces, so it could not be restored, and nothing was deleted: ${reason}`
-      refuse(group, record, { ...verdict, reason: why })
-    }
+    if (!group.restorable.has(value)) await putAsItIs(value, id, record)
+    if (group.restorable.get(value)) old.push([value, id])
   }
   if (old.length === 0 || group.isPlanOutdated) return
   const wanted = puts.map(({ value, id }) => [value, id] as const)
   const move: Move = { kind: 'move', collection, name, old, wanted }
   moves.push(move)
   await journal.add(move)
+
+  async function putAsItIs(value: string, id: string, record: GroupRecord | undefined) {
+    try {
+      const link = { collection, name, value, internalReference: id }
+      await client.references.put(link, uncertainIn(group))
+      group.restorable.set(value, true)
+    } catch (error) {
+      const { reason, ...verdict } = refusalOf(error)
+      // The link leads to a record that is gone: nobody needs it.
+      if (statusIs(verdict.status, 'missing')) return void group.restorable.set(value, false)
+      if (record === undefined) throw notRestorable(journal)
+      const why = `The service does not accept the link that this record replaces, so it could not be restored, and nothing was deleted: ${reason}`
+      refuse(group, record, { ...verdict, reason: why })
+    }
+  }
 }
 
 async function requestDelete(
@@ -208,7 +213,7 @@ async function requestPut(
   if (record === undefined) {
     // Somebody else may have linked it meanwhile.
     if (await lookAgain(put.value, group, tools)) return
-    throw notRestored(put.value, group, tools)
+    return giveUp(put.value, group, tools)
   }
   const isMissing = statusIs(refusal.status, 'missing')
   if (isMissing || !(await wasPlanWrong(put.value, record, group, tools)))
@@ -236,17 +241,15 @@ async function tryToPut(
 }
 
 /** A link that a refused record replaced is deleted and cannot be put again: no further one may be lost. */
-function notRestored(
-  value: string,
-  { lostFor }: ReferenceGroup,
-  { journal }: ReferenceTools,
-): ObjectRefusal {
-  const record = lostFor.get(value)
+function giveUp(value: string, group: ReferenceGroup, { journal }: ReferenceTools): void {
+  const record = group.lostFor.get(value)
   if (record?.verdict?.outcome === 'rejected') {
     const reason = `${record.verdict.reason ?? ''} The link that it replaced was deleted and could not be restored.`
     record.verdict = { ...record.verdict, reason }
   }
-  return notRestorable(journal)
+  if (group.restorable.get(value) !== false) throw notRestorable(journal)
+  for (const view of [group.start, group.current]) view.unlink(value)
+  group.isPlanOutdated = true
 }
 
 function notRestorable({ path }: Journal): ObjectRefusal {

@@ -81,7 +81,8 @@ export function planReferences(input: ReferencePlanInput): ReferencePlan {
     if (settled.has(ordinal)) continue
     if (owners.get(value) !== ordinal)
       settled.set(ordinal, target.idOf(value) === id ? REPEATED : REPLACED)
-    else if (id !== undefined) settled.set(ordinal, { outcome: 'skipped' })
+    else if (id !== undefined && current.idOf(value) === id)
+      settled.set(ordinal, { outcome: 'skipped' })
   }
   return { deletes, puts, refusals, settled }
 }

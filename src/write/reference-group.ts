@@ -26,8 +26,8 @@ export interface ReferenceGroup {
   readonly current: LinkChanges
   /** The record for which each value lost its link. */
   readonly lostFor: Map<string, GroupRecord>
-  /** The values whose link the service has accepted as it is, so that it can be restored. */
-  readonly restorable: Set<string>
+  /** Whether the service accepts the link of a value as it is, so that it can be restored; false: its record is gone. */
+  readonly restorable: Map<string, boolean>
   /** Whether something was learned, or a record refused, since the last plan was made. */
   isPlanOutdated: boolean
   /** Whether a request was not answered with certainty: it may still have its effect. */
@@ -46,7 +46,7 @@ export function createReferenceGroup(
     start,
     current: changesOf(start),
     lostFor: new Map(),
-    restorable: new Set(),
+    restorable: new Map(),
     isPlanOutdated: true,
     isUncertain: false,
   }

@@ -1,11 +1,4 @@
-import {
-  headRefusal,
-  type RefusalReason,
-  readBody,
-  STATUS,
-  VerificationError,
-  verify,
-} from './delivery.ts'
+import { headOf, type RefusalReason, receiveBody, STATUS } from './delivery.ts'
 import { parseEvent, type WebhookEvent } from './event.ts'
 
 /** Warns the operator of a program that has given no log. */
@@ -93,16 +86,9 @@ export function createHandler({
   async function receive(request: Request, path: string): Promise<WebhookEvent | RefusalReason> {
     const keys = (await keysOf(path)) ?? []
     if (keys.length === 0) return 'unknown-path'
-    const refusal = headRefusal(headOf(request), maxBytes)
-    if (refusal !== undefined) return refusal
-    const body = await readBody(request.body ?? [], maxBytes)
-    if (body === undefined) return 'too-large'
-    try {
-      await verify(body, request.headers.get('authorization'), keys)
-    } catch (error) {
-      if (error instanceof VerificationError) return error.reason
-      throw error
-    }
+    const head = headOf(request.method, (name) => request.headers.get(name))
+    const body = await receiveBody(head, keys, request.body ?? [], maxBytes)
+    if (typeof body === 'string') return body
     return read(collectionOf(path), body)
   }
 
@@ -128,15 +114,6 @@ export function createHandler({
 
 function answer(status: number): Response {
   return new Response(null, { status, headers: status === 405 ? { allow: 'POST' } : {} })
-}
-
-function headOf({ method, headers }: Request) {
-  return {
-    method,
-    contentEncoding: headers.get('content-encoding'),
-    contentLength: headers.get('content-length'),
-    authorization: headers.get('authorization'),
-  }
 }
 
 function lastButOne(path: string): string {

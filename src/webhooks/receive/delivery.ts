@@ -27,6 +27,19 @@ export const STATUS = {
   'not-json': 400,
 } as const satisfies Readonly<Record<RefusalReason, number>>
 
+/** The head of a request whose headers this function returns by their names in lower case. */
+export function headOf(
+  method: string | undefined,
+  header: (name: string) => string | null | undefined,
+): DeliveryHead {
+  return {
+    method,
+    contentEncoding: header('content-encoding'),
+    contentLength: header('content-length'),
+    authorization: header('authorization'),
+  }
+}
+
 /** Why a delivery is refused before its body is read, which anybody could have sent; undefined if it is not. */
 export function headRefusal(head: DeliveryHead, maxBytes: number): RefusalReason | undefined {
   if (head.method !== 'POST') return 'other-method'
@@ -37,16 +50,20 @@ export function headRefusal(head: DeliveryHead, maxBytes: number): RefusalReason
   return 'reason' in claimed ? claimed.reason : undefined
 }
 
-/** The bytes of a body; undefined if there are more than `maxBytes`. */
-export async function readBody(
+/** Reads the body of a delivery and verifies it; returns why it is refused if it is not signed by one of the keys. */
+export async function receiveBody(
+  head: DeliveryHead,
+  keys: readonly string[],
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,
-): Promise<Uint8Array | undefined> {
+): Promise<Uint8Array | RefusalReason> {
+  const refusal = headRefusal(head, maxBytes)
+  if (refusal !== undefined) return refusal
   const parts: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.length
-    if (bytes > maxBytes) return undefined
+    if (bytes > maxBytes) return 'too-large'
     parts.push(chunk)
   }
   const body = new Uint8Array(bytes)
@@ -55,7 +72,13 @@ export async function readBody(
     body.set(part, at)
     at += part.length
   }
-  return body
+  try {
+    await verify(body, head.authorization, keys)
+    return body
+  } catch (error) {
+    if (error instanceof VerificationError) return error.reason
+    throw error
+  }
 }
 
 /** The parts of a delivery's path. The collection is named nowhere else. */
@@ -125,13 +148,13 @@ export class VerificationError extends Error {
   }
 }
 
-/** The scheme, and a digest of 32 bytes in standard base64. */
-const AUTHORIZATION = /^HMAC-SHA256 ([A-Za-z0-9+/]{43}=)$/
+/** The scheme, whose case does not count, and a digest of 32 bytes in standard base64. */
+const AUTHORIZATION = /^HMAC-SHA256 ([A-Za-z0-9+/]{43}=)$/i
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
 const utf8 = new TextEncoder()
 
 /** The base64 digest of an Authorization header, or the reason why there is none. */
-export function claimedDigest(
+function claimedDigest(
   authorization: string | null | undefined,
 ): { readonly digest: string } | { readonly reason: VerificationReason } {
   if (authorization === null || authorization === undefined || authorization === '')

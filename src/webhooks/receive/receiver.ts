@@ -1,4 +1,3 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,13 +6,14 @@ import { tryParseJson } from '../../ground/json.ts'
 import { REAL_TIME, type Time } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
 import {
-  claimedDigest,
   type DeliveryPath,
   type Hook,
   type Hooks,
+  headOf,
   headRefusal,
   parseDeliveryPath,
   type RefusalReason,
+  receiveBody,
   STATUS,
 } from './delivery.ts'
 import { answer, boundConnections, type HttpAnswer } from './node-http.ts'
@@ -84,8 +84,7 @@ interface ReceiveTools {
 type Decision = RefusalReason | 'taken' | 'no-key-yet'
 
 /**
- * Decides the answer to a request, and reports it if it is a delivery. The body is hashed while it arrives
- * and never stored. A signed body that is not JSON is a delivery, too: it is genuine, and refusals would
+ * Decides the answer to a request, and reports it if it is a delivery. The body is verified and discarded. A signed body that is not JSON is a delivery, too: it is genuine, and refusals would
  * disable the webhook in the end.
  */
 async function receive(request: IncomingMessage, tools: ReceiveTools): Promise<number> {
@@ -123,17 +122,19 @@ async function decided(
   hook: Hook,
   { hooks, onDelivery, quietLog, bodyBytes, keyMs, askForBody }: ReceiveTools,
 ): Promise<Decision> {
-  const refusal = headRefusal(headOf(request), bodyBytes)
+  const head = headOf(request.method, (name) => request.headers[name] as string | undefined)
+  const refusal = headRefusal(head, bodyBytes)
   if (refusal !== undefined) return refusal
   // Until the key is known, the sender keeps the body.
   const known = hook.state === 'creating' ? await hooks.settled(nonce, keyMs) : hook
   if (known === undefined || known.state === 'creating') return 'no-key-yet'
   askForBody()
-  const body = await hashed(request, known.keys, bodyBytes)
-  if (body === undefined) return 'too-large'
-  if (!body.isGenuine) return 'no-key-fits'
+  // The connection stays open for the answer.
+  const parts = request.iterator({ destroyOnReturn: false })
+  const body = await receiveBody(head, known.keys, parts, bodyBytes)
+  if (typeof body === 'string') return body
   onDelivery(known.collection)
-  if (body.isBroken)
+  if (tryParseJson(Buffer.from(body).toString()) === undefined)
     quietLog.warn(
       `${nonce} JSON`,
       (count) =>
@@ -142,71 +143,12 @@ async function decided(
   return 'taken'
 }
 
-/** This much of a body is kept to check whether it is JSON; longer bodies are not checked. */
-const KEPT_BYTES = 16_384
-
-/** What is known about a body after it has passed; undefined if it is longer than `maxBytes`. */
-async function hashed(
-  request: IncomingMessage,
-  keys: readonly string[],
-  maxBytes: number,
-): Promise<{ readonly isGenuine: boolean; readonly isBroken: boolean } | undefined> {
-  const hashes = keys.map((key) => createHmac('sha256', key))
-  let bytes = 0
-  let kept = ''
-  const decoder = new TextDecoder()
-  const isWhole = await eachPart(request, (part) => {
-    bytes += part.length
-    if (bytes > maxBytes) return false
-    for (const hash of hashes) hash.update(part)
-    if (bytes <= KEPT_BYTES) kept += decoder.decode(part, { stream: true })
-    return true
-  })
-  if (!isWhole) return undefined
-  const claimed = claimedDigest(request.headers.authorization)
-  const given = 'digest' in claimed ? Buffer.from(claimed.digest, 'base64') : Buffer.alloc(32)
-  // All are compared, whatever the others return, so that the time says nothing about the keys.
-  const fits = hashes.map((hash) => timingSafeEqual(hash.digest(), given))
-  const isBroken = bytes <= KEPT_BYTES && tryParseJson(kept) === undefined
-  return { isGenuine: fits.includes(true), isBroken }
-}
-
-/**
- * Calls `take` with each part when it arrives; `take` returns whether it wants more. Returns whether it took
- * all. An iterator would hold back a part of each body.
- */
-function eachPart(request: IncomingMessage, take: (part: Buffer) => boolean): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const end = (isWhole: boolean) => {
-      request.off('data', onData)
-      resolve(isWhole)
-    }
-    const onData = (part: Buffer) => {
-      if (!take(part)) end(false)
-    }
-    request
-      .on('data', onData)
-      .once('end', () => end(true))
-      .once('error', reject)
-      .once('close', () => reject(new Error('the sender has hung up')))
-  })
-}
-
 function unknownPath({ quietLog }: ReceiveTools): number {
   quietLog.warn(
     'unknown',
     (count) => `${deliveries(count)} answered 404: their paths belong to no webhook of the store`,
   )
   return STATUS['unknown-path']
-}
-
-function headOf({ method, headers }: IncomingMessage) {
-  return {
-    method,
-    contentEncoding: headers['content-encoding'],
-    contentLength: headers['content-length'],
-    authorization: headers.authorization,
-  }
 }
 
 function deliveries(count: number, collection?: string): string {

@@ -92,7 +92,7 @@ export function createFakeService(options: FakeOptions) {
 }
 
 /** A journal that survives a process, as a file does. */
-export function lastingJournal(): Journal {
+function lastingJournal(): Journal {
   const journal = createJournal()
   return {
     path: 'journal',
