@@ -239,7 +239,8 @@ describe('a run', () => {
   })
 
   it.each([
-    // The first PUT asks, and is refused for the link that is in its way.
+    // The first PUT asks, and is refused for the link that is in its way; the second puts that as it is.
+    ['external_references', [hr('A', 2)], 2, ['written']],
     ['external_references', [hr('A', 2)], 1, ['written']],
     ['work_locations', [SITE], 0, ['adopted']],
   ])(

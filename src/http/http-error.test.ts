@@ -64,6 +64,8 @@ describe('the message of a refusal', () => {
 
   it.each([
     ['empty', ''],
+    ['an empty object', '{ }'],
+    ['an empty list', '[]'],
     ['a page for people', '<!doctype html><h1>Sorry</h1>'],
     ['too large for a message', ' '.repeat(70_000)],
   ])('does without words when the body is %s', async (_, body) => {

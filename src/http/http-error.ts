@@ -185,9 +185,8 @@ function readWords(text: string): Words {
   const body = tryParseJson(text)
   const words: string[] = []
   collect(body, words)
-  // JSON without texts, such as `{}`, says nothing.
-  if (words.length === 0 && typeof body !== 'object' && !text.trimStart().startsWith('<'))
-    words.push(text)
+  const saysNothing = /^\s*(<|\{\s*\}|\[\s*\])/.test(text)
+  if (words.length === 0 && !saysNothing) words.push(text)
   const inner = isJsonObject(body) && isJsonObject(body['error']) ? body['error'] : body
   // OAuth has its code in `error`.
   const code = isJsonObject(inner) ? (inner['code'] ?? inner['error']) : undefined

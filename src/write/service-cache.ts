@@ -5,6 +5,7 @@ import { statusIs } from '../http/status.ts'
 import type { PendingCreation } from './journal.ts'
 import { refusalOf } from './outcome.ts'
 import { canonicalId } from './read-record.ts'
+import { groupBy } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
 /**
@@ -37,7 +38,7 @@ export interface CachedLinks extends Links {
    * the ends and in the Unicode form, which the service may ignore.
    */
   spelled(value: string): string
-  /** The linked values that have the form of this one: they may differ in case and spaces. */
+  /** The listed values, as far as they are still linked, that have the form of this one: they may differ in case and spaces. */
   alike(value: string): readonly string[]
   /** The values that are linked or that records have named so far, by form; true for those that the service listed. */
   readonly seen: Map<string, Map<string, boolean>>
@@ -55,78 +56,44 @@ interface ListedLink {
 
 /** Creates the links from a list; `isComplete` is false if the list could not be read. */
 export function createLinks(listed: readonly ListedLink[], isComplete: boolean): CachedLinks {
-  const ids = new Map<string, string | null>()
-  const values = new Map<string, string>()
-  const spellings = new Map<string, string>()
-  const forms = new Map<string, Set<string>>()
-  for (const { value, id } of listed) {
-    ids.set(value, id)
-    addForm(value)
-    if (id !== null) values.set(id, value)
-    if (!spellings.has(folded(value))) spellings.set(folded(value), value)
+  const ids = new Map(listed.map(({ value, id }) => [value, id]))
+  const values = new Map(listed.map(({ value, id }) => [id, value]))
+  const spellings = new Map(listed.map(({ value }) => [folded(value), value]))
+  const forms = new Map(groupBy([...ids.keys()], formOf).map((one) => [formOf(one[0] ?? ''), one]))
+  const unchangeable = () => {
+    throw new Error('The list of the service is not changed.')
   }
-  const initial = new Map(ids)
-  /** Listed values whose links this run has changed, perhaps back to what they were. */
-  const moved = new Set<string>()
-  const links: CachedLinks = {
-    isComplete,
-    seen: new Map(),
-    alike: (value) => [...(forms.get(formOf(value)) ?? [])].filter((one) => ids.has(one)),
-    initialSize: initial.size,
-    values: () => ids.keys(),
-    idOf,
+  const list: Links = {
+    idOf: (value) => ids.get(value) ?? undefined,
     valueOfId: (id) => values.get(id),
     isKnown: (value) => (isComplete || ids.has(value)) && ids.get(value) !== null,
-    isOurs: (value) => ids.has(value) && initial.get(value) !== ids.get(value),
-    link(value, id) {
-      unlink(value)
-      const former = values.get(id)
-      if (former !== undefined) set(former, undefined)
-      set(value, id)
-      values.set(id, value)
-      addForm(value)
-    },
-    unlink,
+    isOurs: () => false,
+    link: unchangeable,
+    unlink: unchangeable,
+  }
+  const now = changesOf(list)
+  const isLinked = (value: string) => now.idOf(value) !== undefined
+  /** How many listed values lead to another record, or to none. */
+  const taken = (changed: readonly string[], { idOf }: Links) =>
+    [...new Set(changed)].filter((value) => ids.has(value) && ids.get(value) !== idOf(value)).length
+  return {
+    ...now,
+    isComplete,
+    seen: new Map(),
+    initialSize: ids.size,
+    isOurs: (value) => isLinked(value) && list.idOf(value) !== now.idOf(value),
+    values: () => [...new Set([...ids.keys(), ...now.changed()])].filter(isLinked),
+    alike: (value) => (forms.get(formOf(value)) ?? []).filter(isLinked),
     spelled(value) {
-      if (ids.has(value)) return value
-      const known = spellings.get(folded(value))
-      if (known === undefined) spellings.set(folded(value), value)
-      return known ?? value
+      if (ids.has(value) || isLinked(value)) return value
+      const known = spellings.get(folded(value)) ?? value
+      spellings.set(folded(value), known)
+      return known
     },
-    takenAfter: (changes) =>
-      [...new Set([...moved, ...changes.changed()])].filter((value) => isTaken(value, changes))
-        .length,
+    takenAfter: (changes) => taken([...now.changed(), ...changes.changed()], changes),
     get taken() {
-      return [...moved].filter((value) => isTaken(value, links)).length
+      return taken([...now.changed()], now)
     },
-  }
-  return links
-
-  function idOf(value: string): string | undefined {
-    return ids.get(value) ?? undefined
-  }
-
-  function addForm(value: string): void {
-    const known = forms.get(formOf(value))
-    if (known === undefined) forms.set(formOf(value), new Set([value]))
-    else known.add(value)
-  }
-
-  function unlink(value: string): void {
-    const id = idOf(value)
-    if (id !== undefined && values.get(id) === value) values.delete(id)
-    set(value, undefined)
-  }
-
-  function set(value: string, id: string | undefined): void {
-    if (id === undefined) ids.delete(value)
-    else ids.set(value, id)
-    if (initial.has(value)) moved.add(value)
-  }
-
-  /** Whether a listed value leads to another record, or to none. */
-  function isTaken(value: string, now: Links): boolean {
-    return initial.has(value) && initial.get(value) !== now.idOf(value)
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ClientError } from '../client/client-error.ts'
 import { parseWriteSettings } from '../config/write-settings.ts'
+import { createJournal } from './journal.ts'
 import { createFakeService, write } from './testing/fake-service.ts'
 import { CONCURRENCY } from './write-batch.ts'
 import { createWriter } from './writer.ts'
@@ -210,6 +211,67 @@ it('a value can be respelled: the other form is deleted first', async () => {
   const records = [{ ...hr('a1', '1'), isDelete: true }, hr('A1', '1')]
   await write({ service, object: 'external_references', records })
   expect([...people]).toEqual([['A1', '1']])
+})
+
+it('a link that a late effect of an own request has undone is unknown', async () => {
+  const service = createFakeService(OPTIONS)
+  const people = service.linksOf('people', 'hr').set('A', '1')
+  const faults = ['none', 'none', 'none', 'late'] as const
+  const input = { service, object: 'external_references', records: [hr('A', '2')] } as const
+  const [outcome] = await write({ ...input, faults })
+  expect(service.writes.map((one) => one.split(' ')[0])).toEqual(['put', 'put', 'delete', 'put'])
+  expect([outcome?.outcome, [...people]]).toEqual(['unknown', []])
+  expect(await write(input)).toMatchObject([{ outcome: 'written' }])
+})
+
+it('a job category that a late effect of an own request has undone is unknown', async () => {
+  const service = createFakeService(OPTIONS)
+  service.categories.set('1', { name: { default: 'Clerks' }, version: 1 })
+  const records = ['A', 'B'].map((externalCode) => ({
+    data: { id: 1, externalCode },
+    isDelete: false,
+  }))
+  const faults = ['none', 'later'] as const
+  const outcomes = await write({ service, object: 'job_categories', records, faults })
+  expect(service.categories.get('1')?.externalCode).toBe('A')
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown'])
+})
+
+it('a work location that is created late is found by an immediate second run, and not created again', async () => {
+  const service = createFakeService(OPTIONS)
+  const data = { externalReferences: { erp: 'N1' }, name: 'North' }
+  const input = { service, object: 'work_locations', records: [{ data, isDelete: false }] } as const
+  const faults = ['none', 'none', 'none', 'later'] as const
+  expect(await write({ ...input, faults })).toMatchObject([{ outcome: 'unknown' }])
+  expect(service.locations.size).toBe(0)
+  expect(await write(input)).toMatchObject([{ outcome: 'adopted' }])
+  expect(service.locations.size).toBe(1)
+  expect(service.journal.entries).toEqual([])
+})
+
+it('a work location is waited for in the same run if nothing survives it', async () => {
+  const service = createFakeService(OPTIONS)
+  const data = { externalReferences: { erp: 'N1' }, name: 'North' }
+  const faults = ['none', 'none', 'none', 'later'] as const
+  const input = { service, object: 'work_locations', journal: createJournal() } as const
+  const outcomes = await write({ ...input, records: [{ data, isDelete: false }], faults })
+  expect([outcomes, service.locations.size]).toMatchObject([[{ outcome: 'created' }], 1])
+})
+
+it('a link that cannot be restored ends the references, and the next run restores it', async () => {
+  const service = createFakeService({ ...OPTIONS, unknownRecord: 400, checkedFirst: 'link' })
+  const people = service.linksOf('people', 'hr').set('A', '1').set('B', '2')
+  const input = { service, object: 'external_references', batchSize: 1 } as const
+  const records = [hr('A', '9'), hr('B', '3')]
+  const faults = ['none', 'none', 'none', 'none', 'none', 'none', 'refused'] as const
+  const outcomes = await write({ ...input, records, faults })
+  expect(outcomes).toMatchObject([
+    { outcome: 'rejected', reason: expect.stringMatching(/could not be restored/) },
+    { outcome: 'rejected', reason: expect.stringMatching(/no more references are written/) },
+  ])
+  expect([...people]).toEqual([['B', '2']])
+  await write({ ...input, records: [hr('B', '2')] })
+  expect(Object.fromEntries(people)).toEqual({ A: '1', B: '2' })
 })
 
 it('a failure that concerns no single record stops everything, and reports what was done', async () => {
