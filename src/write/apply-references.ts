@@ -187,7 +187,10 @@ async function requestDelete(
   const wasListed = group.current.idOf(value) !== undefined
   if (isWanted) record.isAsked = true
   try {
-    const outcome = await client.references.remove(collection, name, value, uncertainIn(group))
+    const isAbsent = tools.isDryRun && !wasListed && (await lookUp(value, tools)) === undefined
+    const outcome = isAbsent
+      ? 'absent'
+      : await client.references.remove(collection, name, value, uncertainIn(group))
     group.current.unlink(value)
     if (record !== undefined) group.lostFor.set(value, record)
     if (isWanted) record.verdict = { outcome }

@@ -98,7 +98,7 @@ function unusable(path: string, what: string): ConnectorError {
 /**
  * Locks an object of a tenant against other processes on this machine, in the given folder, and opens its journal
  * there: two processes that create work locations at the same time would create everything twice. Throws a LockedError
- * if the lock is taken. There is neither if the folder is not writable or does not exist; some have no sockets for a lock.
+ * if the lock is taken. There is neither if the folder is not writable, does not support sockets, or does not exist.
  */
 export async function openObject(
   folder: string | undefined,
@@ -122,8 +122,9 @@ export async function openObject(
   }).catch((error: unknown) => {
     // A folder that is mounted into a container may not support sockets.
     if (error instanceof LockedError) throw error
-    return { release }
   })
+  // Without a lock, another process may have the same journal.
+  if (lock === undefined) return { release, journal: createJournal() }
   const path = `${file}.journal`
   try {
     return { ...lock, journal: createJournal(await readEntries(path), path) }
