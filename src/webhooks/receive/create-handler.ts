@@ -1,4 +1,12 @@
-import { headOf, type RefusalReason, receiveBody, STATUS } from './delivery.ts'
+import {
+  type BodyVerifier,
+  headOf,
+  type RefusalReason,
+  receiveBody,
+  STATUS,
+  VerificationError,
+  verify,
+} from './delivery.ts'
 import { parseEvent, type WebhookEvent } from './event.ts'
 
 /** Warns the operator of a program that has given no log. */
@@ -87,9 +95,10 @@ export function createHandler({
     const keys = (await keysOf(path)) ?? []
     if (keys.length === 0) return 'unknown-path'
     const head = headOf(request.method, (name) => request.headers.get(name))
-    const body = await receiveBody(head, keys, request.body ?? [], maxBytes)
-    if (typeof body === 'string') return body
-    return read(collectionOf(path), body)
+    const body = collectBody(keys)
+    const reason = await receiveBody(head, (take) => eachPart(request, take), maxBytes, body)
+    if (reason !== undefined) return reason
+    return read(collectionOf(path), body.whole())
   }
 
   function read(collection: string, body: Uint8Array): WebhookEvent | RefusalReason {
@@ -108,6 +117,37 @@ export function createHandler({
     } catch (error) {
       onError(error)
       return 503
+    }
+  }
+}
+
+async function eachPart({ body }: Request, take: (part: Uint8Array) => boolean): Promise<boolean> {
+  for await (const part of body ?? []) if (!take(part)) return false
+  return true
+}
+
+/** Keeps the body, and verifies it with WebCrypto, which cannot hash it in parts. */
+function collectBody(keys: readonly string[]): BodyVerifier & { whole(): Uint8Array } {
+  const parts: Uint8Array[] = []
+  return { take: (part) => void parts.push(part), whole, isSigned }
+
+  function whole(): Uint8Array {
+    const body = new Uint8Array(parts.reduce((bytes, { length }) => bytes + length, 0))
+    let at = 0
+    for (const part of parts) {
+      body.set(part, at)
+      at += part.length
+    }
+    return body
+  }
+
+  async function isSigned(authorization: string): Promise<boolean> {
+    try {
+      await verify(whole(), authorization, keys)
+      return true
+    } catch (error) {
+      if (error instanceof VerificationError) return false
+      throw error
     }
   }
 }

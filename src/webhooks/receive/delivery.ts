@@ -50,35 +50,33 @@ export function headRefusal(head: DeliveryHead, maxBytes: number): RefusalReason
   return 'reason' in claimed ? claimed.reason : undefined
 }
 
-/** Reads the body of a delivery and verifies it; returns why it is refused if it is not signed by one of the keys. */
+/** Gets a body in parts, and says at its end whether it is the signed one. */
+export interface BodyVerifier {
+  take(part: Uint8Array): void
+  isSigned(authorization: string): boolean | Promise<boolean>
+}
+
+/** Passes on the parts of a body while `take` wants more of them; resolves to whether it took all. */
+type BodyReader = (take: (part: Uint8Array) => boolean) => Promise<boolean>
+
+/** Reads the body of a delivery, and returns why it is refused; undefined if it is genuine. */
 export async function receiveBody(
   head: DeliveryHead,
-  keys: readonly string[],
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  read: BodyReader,
   maxBytes: number,
-): Promise<Uint8Array | RefusalReason> {
+  verifier: BodyVerifier,
+): Promise<RefusalReason | undefined> {
   const refusal = headRefusal(head, maxBytes)
   if (refusal !== undefined) return refusal
-  const parts: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of chunks) {
-    bytes += chunk.length
-    if (bytes > maxBytes) return 'too-large'
-    parts.push(chunk)
-  }
-  const body = new Uint8Array(bytes)
-  let at = 0
-  for (const part of parts) {
-    body.set(part, at)
-    at += part.length
-  }
-  try {
-    await verify(body, head.authorization, keys)
-    return body
-  } catch (error) {
-    if (error instanceof VerificationError) return error.reason
-    throw error
-  }
+  const isWhole = await read((part) => {
+    bytes += part.length
+    if (bytes > maxBytes) return false
+    verifier.take(part)
+    return true
+  })
+  if (!isWhole) return 'too-large'
+  return (await verifier.isSigned(head.authorization ?? '')) ? undefined : 'no-key-fits'
 }
 
 /** The parts of a delivery's path. The collection is named nowhere else. */
@@ -154,7 +152,7 @@ const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
 const utf8 = new TextEncoder()
 
 /** The base64 digest of an Authorization header, or the reason why there is none. */
-function claimedDigest(
+export function claimedDigest(
   authorization: string | null | undefined,
 ): { readonly digest: string } | { readonly reason: VerificationReason } {
   if (authorization === null || authorization === undefined || authorization === '')

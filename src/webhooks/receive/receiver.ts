@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,6 +7,8 @@ import { tryParseJson } from '../../ground/json.ts'
 import { REAL_TIME, type Time } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
 import {
+  type BodyVerifier,
+  claimedDigest,
   type DeliveryPath,
   type Hook,
   type Hooks,
@@ -84,7 +87,8 @@ interface ReceiveTools {
 type Decision = RefusalReason | 'taken' | 'no-key-yet'
 
 /**
- * Decides the answer to a request, and reports it if it is a delivery. The body is verified and discarded. A signed body that is not JSON is a delivery, too: it is genuine, and refusals would
+ * Decides the answer to a request, and reports it if it is a delivery. The body is hashed while it arrives
+ * and never stored. A signed body that is not JSON is a delivery, too: it is genuine, and refusals would
  * disable the webhook in the end.
  */
 async function receive(request: IncomingMessage, tools: ReceiveTools): Promise<number> {
@@ -129,18 +133,60 @@ async function decided(
   const known = hook.state === 'creating' ? await hooks.settled(nonce, keyMs) : hook
   if (known === undefined || known.state === 'creating') return 'no-key-yet'
   askForBody()
-  // The connection stays open for the answer.
-  const parts = request.iterator({ destroyOnReturn: false })
-  const body = await receiveBody(head, known.keys, parts, bodyBytes)
-  if (typeof body === 'string') return body
+  const body = hashBody(known.keys)
+  const reason = await receiveBody(head, (take) => eachPart(request, take), bodyBytes, body)
+  if (reason !== undefined) return reason
   onDelivery(known.collection)
-  if (tryParseJson(Buffer.from(body).toString()) === undefined)
+  if (body.isBroken())
     quietLog.warn(
       `${nonce} JSON`,
       (count) =>
         `${deliveries(count, known.collection)} with a valid signature but no JSON: it leads to a sync all the same`,
     )
   return 'taken'
+}
+
+/** An iterator would hold back a part of each body. */
+function eachPart(request: IncomingMessage, take: (part: Buffer) => boolean): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const end = (isWhole: boolean) => {
+      request.off('data', onData)
+      resolve(isWhole)
+    }
+    const onData = (part: Buffer) => {
+      if (!take(part)) end(false)
+    }
+    request
+      .on('data', onData)
+      .once('end', () => end(true))
+      .once('error', reject)
+      .once('close', () => reject(new Error('the sender has hung up')))
+  })
+}
+
+/** This much of a body is kept to check whether it is JSON; longer bodies are not checked. */
+const KEPT_BYTES = 16_384
+
+/** Hashes a body while it arrives: it is never stored. */
+function hashBody(keys: readonly string[]): BodyVerifier & { isBroken(): boolean } {
+  const hashes = keys.map((key) => createHmac('sha256', key))
+  const decoder = new TextDecoder()
+  let bytes = 0
+  let kept = ''
+  return {
+    take(part) {
+      bytes += part.length
+      for (const hash of hashes) hash.update(part)
+      if (bytes <= KEPT_BYTES) kept += decoder.decode(part, { stream: true })
+    },
+    isSigned(authorization) {
+      const claimed = claimedDigest(authorization)
+      const given = 'digest' in claimed ? Buffer.from(claimed.digest, 'base64') : Buffer.alloc(32)
+      // All are compared, whatever the others return, so that the time says nothing about the keys.
+      return hashes.map((hash) => timingSafeEqual(hash.digest(), given)).includes(true)
+    },
+    isBroken: () => bytes <= KEPT_BYTES && tryParseJson(kept) === undefined,
+  }
 }
 
 function unknownPath({ quietLog }: ReceiveTools): number {
