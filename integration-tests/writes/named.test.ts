@@ -23,15 +23,15 @@ describe('job categories', () => {
   it('have a translation once, in whatever case its language is written', async () => {
     tenant = await openTenant()
     tenant.emulator.update('job-categories', 1, {
-      name: { default: 'Bakers', translations: { nl: 'Bakkers', fr: 'Boulangers' } },
+      name: { default: 'Bakers', translations: { nl: 'Bakkers', fr: 'Catégorie' } },
     })
     const name = (translations: object) => ({ id: 1, name: { translations } })
     const { outcomes } = await tenant.write('job_categories', [
-      name({ NL: 'Bakkerij' }),
+      name({ NL: 'Bedienden' }),
       name({ nl: 'x', NL: 'y' }),
     ])
     expect(outcomes).toEqual(['written', 'rejected'])
-    expect(category(1).name.translations).toEqual({ nl: 'Bakkerij', fr: 'Boulangers' })
+    expect(category(1).name.translations).toEqual({ nl: 'Bedienden', fr: 'Catégorie' })
   })
 
   it.each([' ', '\u200b', '\u2060\u00a0'])('are not given the invisible name %j', async (name) => {
