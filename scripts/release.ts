@@ -187,7 +187,7 @@ function makePackages(isForAll: boolean): void {
   run('npm', ['pack', '--silent', '--pack-destination', FOLDER])
   writeFileSync(join(FOLDER, 'sbom.npm.cdx.json'), npmMaterials())
   inFolder((folder) => {
-    layOutPackage(folder)
+    layOutPackage(folder, false)
     copyFileSync(join(folder, 'sbom.cdx.json'), join(FOLDER, 'sbom.cdx.json'))
   })
   archiveDbtPackage()

@@ -158,12 +158,14 @@ export async function deliverThroughNginx(
   const store = [{ collection: 'clockings', destinationUrl: `https://a.example${PATH}`, key: KEY }]
   writeFileSync(join(folder, 'webhooks.json'), JSON.stringify({ version: 1, webhooks: store }))
   const client = { tenant: 'acme', client_id: 'none', client_secret: 'is used' }
-  const environment = { type: 'production' }
+  // Nothing listens there: the webhook of the store stays in use.
+  const nobody = 'http://127.0.0.1:1'
+  const environment = { type: 'custom', base_url: nobody, auth_url: nobody }
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ ...client, environment }))
   writeFileSync(join(folder, 'nginx.conf'), configuration(folder, tls, plain))
   const options = { folder, environment: {} }
   const server = start(
-    `${join(packageFolder(), 'bin', 'protime')} webhooks serve --config config.json --store webhooks.json --keys-only --listen 127.0.0.1:${plain} --public-url https://a.example/protime --run true`,
+    `${join(packageFolder(), 'bin', 'protime')} webhooks serve --config config.json --store webhooks.json --collection clockings --listen 127.0.0.1:${plain} --public-url https://a.example/protime --run true`,
     options,
   )
   const nginx = start(`nginx -p ${folder} -c ${folder}/nginx.conf -g 'daemon off;'`, options)

@@ -25,6 +25,12 @@ export type WebhookStep =
   | { readonly do: 'deny-creation'; readonly status: number }
   /** The service refuses the next request for its webhooks, also the first one of a start. */
   | { readonly do: 'refuse-list'; readonly status: number }
+  /** The next list of webhooks has a form that nobody knows. */
+  | { readonly do: 'garble-list'; readonly body: string }
+  /** Somebody removes the store of the running receiver. */
+  | { readonly do: 'remove-store' }
+  /** Somebody uses the store with the configuration of another tenant. */
+  | { readonly do: 'mistake-tenant' }
   /** The next sync dies after so many lines. */
   | { readonly do: 'kill-sync'; readonly afterLines: number }
   /** The receiver dies, with the notifications that it knows; it starts again after these events, perhaps at another public URL. */
@@ -143,6 +149,21 @@ const step: fc.Arbitrary<WebhookStep> = fc.oneof(
       status: fc.constantFrom(401, 403, 404),
     }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('garble-list' as const),
+      body: fc.constantFrom(
+        '{}',
+        '{"items":[]}',
+        '{"error":{"code":"Busy"}}',
+        '{"value":{}}',
+        'null',
+      ),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: 'remove-store' as const }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'mistake-tenant' as const }) },
   { weight: 1, arbitrary: fc.constant({ do: 'scheduled-sync' as const }) },
   { weight: 3, arbitrary: fc.constant({ do: 'wait' as const }) },
 )

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
@@ -11,6 +12,7 @@ import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import type { Stream } from '../../src/streams/collections.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import { startServer } from '../../src/webhooks/serve/serve.ts'
+import { openHookStore } from '../../src/webhooks/serve/store.ts'
 import type { Trigger, TriggerOutcome } from '../../src/webhooks/serve/sync-scheduler.ts'
 import { temporaryFolder } from '../testing/files.ts'
 import { warehouseDifferences } from './comparison.ts'
@@ -112,6 +114,10 @@ async function take(step: WebhookStep, running: Running): Promise<void> {
   else if (step.do === 'deny-creation')
     emulator.fail('/webhooks', step.status, { method: 'POST', times: 1, effectMs: 0 })
   else if (step.do === 'refuse-list') refuseList(step.status, running)
+  else if (step.do === 'garble-list')
+    emulator.fail('/webhooks', 200, { method: 'GET', times: 1, body: step.body })
+  else if (step.do === 'remove-store') rmSync(running.storePath, { force: true })
+  else if (step.do === 'mistake-tenant') await mistakeTenant(running)
   else if (step.do === 'kill-sync') running.killAfter.push(step.afterLines)
   else if (step.do === 'scheduled-sync') void sync(running)
   else if (step.do === 'wait') await idle(running)
@@ -122,6 +128,14 @@ async function take(step: WebhookStep, running: Running): Promise<void> {
     for (const event of step.meanwhile) tenant.happen(event)
     await startReceiver(running)
   } else tenant.happen(step)
+}
+
+/** The store is refused to another tenant, unless it is gone for a moment. */
+async function mistakeTenant({ storePath, emulator }: Running): Promise<void> {
+  const other = { tenant: 'other', baseUrl: emulator.url }
+  const opened = openHookStore(storePath, () => {}, other)
+  if ((await opened.then(({ hooks }) => hooks.length).catch(() => 0)) > 0)
+    throw new Error('the store was opened for another tenant')
 }
 
 /** A server that has no webhook yet would end, as it should. */
@@ -171,9 +185,10 @@ async function endWebhook(
   else if (how === 'expire') emulator.expireWebhooks({ collection })
   else {
     const client = connect(emulator)
-    for await (const { id } of client.webhooks.list({ collections: [collection] })) {
-      await client.webhooks.remove(id)
-    }
+    const present = emulator
+      .webhooks()
+      .filter(({ collectionName }) => collectionName === collection)
+    for (const { id } of present) await client.webhooks.remove(String(id))
     await client.close()
   }
 }
@@ -199,7 +214,7 @@ async function startReceiver(running: Running): Promise<void> {
       storePath,
       collections: history.collections,
       adopt: false,
-      keysOnly: false,
+      owner: { tenant: 'acme', baseUrl: emulator.url },
       once: false,
       times: TIMES,
       watchMs: WATCH_MS,

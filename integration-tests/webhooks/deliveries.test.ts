@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
-import { sign } from '../../src/webhooks/receive/testing/start-receiver.ts'
 import { nonceOf } from '../../src/webhooks/serve/store.ts'
-import {
-  answers,
-  FEW,
-  type Options,
-  PUBLIC_URL,
-  type Scene,
-  type Server,
-  startScene,
-  until,
-} from './scene.ts'
+import { answers, FEW, type Options, type Scene, type Server, startScene, until } from './scene.ts'
 
 /** A scene whose first sync is over. */
 async function start(
@@ -135,31 +125,4 @@ describe('the clock of the receiver', () => {
       await until(() => scene.emulator.webhooks().length === 2)
     },
   )
-})
-
-describe('--keys-only', () => {
-  it('accepts a store that another program writes, and a new key without a restart', async () => {
-    const scene = await startScene()
-    const write = (key: string) =>
-      scene.write('webhooks.json', {
-        version: 1,
-        webhooks: [{ collection: 'people', destinationUrl, key }],
-      })
-    const destinationUrl = `${PUBLIC_URL}/hooks/people/4fd9a1b2c3d4e5f60718293a4b5c6d7e`
-    const server = await scene.serve({ '--keys-only': true, '--public-url': undefined })
-    await until(() => server.heard().includes('has no webhook'))
-    write('first key')
-    await until(() => scene.orders().length === 1)
-    expect(scene.orders()[0]).toEqual({ reason: 'start', streams: ['people'] })
-    const post = async (key: string) => {
-      const headers = { authorization: sign('{}', key) }
-      const url = destinationUrl.replace(PUBLIC_URL, server.url)
-      return (await fetch(url, { method: 'POST', headers, body: '{}' })).status
-    }
-    expect([await post('first key'), await post('second key')]).toEqual([200, 401])
-    write('second key')
-    await until(async () => (await post('second key')) === 200)
-    expect(await post('first key')).toBe(401)
-    expect(scene.emulator.requests).toEqual([])
-  })
 })

@@ -201,7 +201,7 @@ async function startGuarded(): Promise<ServerProcess> {
   const scene = await startScene()
   const hook = { collection: 'people', destinationUrl: `${PUBLIC_URL}${PATH}`, key: KEY }
   scene.write('webhooks.json', { version: 1, webhooks: [hook] })
-  return scene.serveApart({ '--keys-only': true, '--public-url': undefined })
+  return scene.serveApart({ '--collection': 'people' })
 }
 
 async function connections(server: ServerProcess, count: number): Promise<RawConnection[]> {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { reply, startHttpService } from '../../src/http/testing/http-service.ts'
@@ -181,9 +181,27 @@ it('a server that is suspended keeps its store', async () => {
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining('does not answer')])
 })
 
-it('servers that create no webhooks may share one store', async () => {
+it('the store of another tenant is refused, also by --unsubscribe, and nothing is changed', async () => {
   const scene = await startScene({}, FEW)
-  scene.write('webhooks.json', { version: 1, webhooks: [] })
-  const options = { '--keys-only': true, '--public-url': undefined } as const
-  await Promise.all([scene.serve(options), scene.serve(options)])
+  const server = await scene.serveApart()
+  await until(() => scene.live().length === FEW.length)
+  server.child.kill('SIGTERM')
+  await server.exited
+  const before = readFileSync(scene.file('webhooks.json'), 'utf8')
+  scene.write('webhooks.json', JSON.parse(before.replace(/"tenant": "[^"]+"/, '"tenant": "other"')))
+  for (const options of [{}, { '--unsubscribe': true as const }]) {
+    const { exitCode, stderr } = await scene.protime(...scene.words(options))
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('of the tenant other at')])
+  }
+  expect(scene.live()).toHaveLength(FEW.length)
+})
+
+it('a store that is removed while the server runs is written again', async () => {
+  const scene = await startScene({}, FEW)
+  const server = await scene.serve()
+  await until(() => scene.orders().length === 1)
+  rmSync(scene.file('webhooks.json'))
+  await until(() => server.heard().includes('was gone'))
+  const { webhooks } = JSON.parse(readFileSync(scene.file('webhooks.json'), 'utf8'))
+  expect(webhooks.filter(({ key }: { key?: string }) => key !== undefined)).toHaveLength(FEW.length)
 })

@@ -75,16 +75,58 @@ describe('bytes that are not UTF-8', () => {
   })
 })
 
-describe('input that is not lines of JSON', () => {
+describe('a CSV table', () => {
+  it('has a header, and fields in quotes; an empty field is left out', async () => {
+    tenant = await openTenant()
+    tenant.emulator.setReference('people', 'hr', 'gone', 3)
+    const text = [
+      '\ufeffcollection,name,value,INTERNAL_REFERENCE,_deleted',
+      'people,hr,"a ""b"", c",1,',
+      'people,hr,"two\n\nlines",2,false',
+      'people,hr,gone,,true',
+      'people,hr,"open',
+    ].join('\r\n')
+    const { exitCode, lines } = await writeBytes(Buffer.from(text))
+    expect([exitCode, lines.map(({ line, outcome }) => [line, outcome])]).toEqual([
+      1,
+      [
+        [2, 'written'],
+        [3, 'written'],
+        [6, 'deleted'],
+        [7, 'rejected'],
+      ],
+    ])
+    expect(tenant.links('people', 'hr')).toEqual({ 'a "b", c': '1', 'two\n\nlines': '2' })
+  })
+
+  it('has members within objects as columns with dots', async () => {
+    tenant = await openTenant()
+    const { lines } = await tenant.write('job_categories', [
+      'id,name.default,name.translations.nl,externalCode',
+      '1,Bakers,Bakkers,',
+      '2,too,many,fields,here',
+    ])
+    expect(lines).toMatchObject([
+      { outcome: 'written' },
+      { outcome: 'rejected', reason: 'The record has 5 fields, and the header 4.' },
+    ])
+    expect(tenant.emulator.all('job-categories')[0]).toMatchObject({
+      name: { default: 'Bakers', translations: { nl: 'Bakkers' } },
+    })
+  })
+})
+
+describe('input that is neither lines of JSON nor CSV', () => {
   it.each([
-    ['a table', 'collection,name,value\npeople,hr,A', /does not begin with a JSON object/],
-    ['a JSON array', '[{"collection":"people"}]', /is a JSON array/],
-    ['an object over several lines', '{\n"collection":"people"}', /does not begin with/],
-  ])('such as %s ends with one sentence', async (_, text, reason) => {
+    ['a table without a header', 'people,hr,A,1'],
+    ['a table with semicolons', 'collection;name;value\npeople;hr;A'],
+    ['a JSON array', '[{"collection":"people"}]'],
+    ['an object over several lines', '{\n"collection":"people"}'],
+  ])('such as %s ends with one sentence', async (_, text) => {
     tenant = await openTenant()
     const { exitCode, stderr, stdout } = await writeBytes(Buffer.from(text))
+    const reason = /neither with a JSON object on one line nor with the header of a CSV table/
     expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringMatching(reason)])
-    expect(stderr).toMatch(/one JSON object per line/)
     expect(tenant.requested('GET', 'PUT')).toEqual([])
   })
 

@@ -20,6 +20,30 @@ describe('job categories', () => {
     expect([outcomes, category(1)]).toMatchObject([['written'], { name, externalCode: 'NEW' }])
   })
 
+  it('have a translation once, in whatever case its language is written', async () => {
+    tenant = await openTenant()
+    tenant.emulator.update('job-categories', 1, {
+      name: { default: 'Bakers', translations: { nl: 'Bakkers', fr: 'Catégorie' } },
+    })
+    const name = (translations: object) => ({ id: 1, name: { translations } })
+    const { outcomes } = await tenant.write('job_categories', [
+      name({ NL: 'Bedienden' }),
+      name({ nl: 'x', NL: 'y' }),
+    ])
+    expect(outcomes).toEqual(['written', 'rejected'])
+    expect(category(1).name.translations).toEqual({ nl: 'Bedienden', fr: 'Catégorie' })
+  })
+
+  it.each([' ', '\u200b', '\u2060\u00a0'])('are not given the invisible name %j', async (name) => {
+    tenant = await openTenant()
+    const [one, two] = [
+      await tenant.write('job_categories', [{ id: 1, name }]),
+      await tenant.write('work_locations', [{ externalReferences: { erp: 'N1' }, name }]),
+    ]
+    expect([one?.outcomes, two?.outcomes]).toEqual([['rejected'], ['rejected']])
+    expect(tenant.requested('PUT', 'POST')).toEqual([])
+  })
+
   it('lose fields that a record leaves out with missing_fields empty, but never their name', async () => {
     tenant = await openTenant()
     const { outcomes } = await tenant.write(

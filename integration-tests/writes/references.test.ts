@@ -30,9 +30,9 @@ describe('references', () => {
 
   it.each([
     ['replaces', []],
-    ['conflict', ['DELETE old', 'PUT new']],
+    ['conflict', ['PUT old', 'DELETE old', 'PUT new']],
   ] as const)(
-    'are relinked by DELETE and PUT after a PUT is refused, if a second value %s',
+    'are relinked by DELETE and PUT after a PUT is refused and the old link accepted, if a second value %s',
     async (secondValue, atConflict) => {
       tenant = await openTenant({ secondValue })
       tenant.emulator.setReference('people', 'hr', 'moved', 1)
@@ -45,9 +45,8 @@ describe('references', () => {
       const requested = tenant.requested('PUT', 'DELETE')
       const relinks = requested.map((one) => one.replace('/external-references/people/hr/', ''))
       expect(relinks.filter((one) => one.endsWith('moved'))).toEqual([
-        'PUT moved',
-        'DELETE moved',
-        'PUT moved',
+        ...['PUT moved', 'PUT moved'],
+        ...['DELETE moved', 'PUT moved'],
       ])
       expect(relinks.filter((one) => !one.endsWith('moved'))).toEqual(['PUT new', ...atConflict])
       expect(tenant.links('people', 'hr')).toEqual({ moved: '2', new: '3' })
@@ -64,6 +63,7 @@ describe('references', () => {
         'external_references',
         [hr('taken', 2), hr('new', 3), hr('free', 4)],
         { relink: false },
+        '--show-values',
       )
       expect([exitCode, lines]).toMatchObject([
         1,
@@ -89,41 +89,7 @@ describe('references', () => {
   })
 
   it.each([
-    ['taken', true, 'written', { a1: '2' }],
-    ['left', false, 'rejected', { A1: '1' }],
-  ] as const)(
-    'that differ only in case are equal for some services: the other spelling is %s with relink %s',
-    async (_, relink, outcome, links) => {
-      tenant = await openTenant({ referenceCase: 'insensitive' })
-      tenant.emulator.setReference('people', 'hr', 'A1', 1)
-      const { outcomes } = await tenant.write('external_references', [hr('a1', 2)], { relink })
-      expect([outcomes, tenant.links('people', 'hr')]).toEqual([[outcome], links])
-    },
-  )
-
-  it.each([
-    { referenceCase: 'insensitive' },
-    { referenceCase: 'insensitive', writtenText: 'lower-case' },
-  ] as const)(
-    'of two records with the same value for the service the first one counts, each night again (%j)',
-    async (options) => {
-      tenant = await openTenant(options)
-      const records = [hr('A1', 1), hr('a1', 2), hr('B2', 3)]
-      await tenant.write('external_references', records)
-      const links = tenant.links('people', 'hr')
-      expect(Object.values(links).toSorted()).toEqual(['1', '3'])
-      const { exitCode, outcomes, stderr } = await tenant.write('external_references', records)
-      expect([outcomes, tenant.links('people', 'hr')]).toEqual([
-        ['skipped', 'rejected', 'skipped'],
-        links,
-      ])
-      expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/WARN 1 record was rejected/)])
-      expect(stderr).toMatch(/WARN . records? differs? from .* in a case that the service ignores/)
-    },
-  )
-
-  it.each([
-    ['keeps', true, ['DELETE', 'PUT'], { outcome: 'written', relinked: true }, { A1: '3' }],
+    ['keeps', true, ['PUT', 'DELETE', 'PUT'], { outcome: 'written', relinked: true }, { A1: '3' }],
     ['keeps', false, [], { outcome: 'rejected', status: 400 }, { A1: '2' }],
     ['frees', true, [], { outcome: 'written' }, { A1: '3' }],
     ['frees', false, [], { outcome: 'written' }, { A1: '3' }],
@@ -178,7 +144,12 @@ describe('references', () => {
     ['an id with leading zeros', hr('E', '007'), /whole number/],
     ['a GUID for people', hr('E', '3f0b7c52-1d7e-4a55-9f0e-0c5a61d2b701'), /whole number/],
     ['an id that is no whole number', hr('E', 1.5), /neither a text nor a whole number/],
-    ['an id beyond what a number holds', hr('E', 2 ** 53), /too large .* as a text/],
+    [
+      'an id of which a number would lose digits',
+      JSON.stringify(hr('E', 4)).replace('4}', '4.0000000000000000001}'),
+      /whole number/,
+    ],
+    ['a value that nobody can see', hr(' \u200b', 1), /no value/],
     ['an empty value', hr('', 1), /no value/],
     ['no id', { collection: 'people', name: 'hr', value: 'E' }, /no internalReference/],
     ['a URL that is too long', hr('é'.repeat(700), 2), /4096/],

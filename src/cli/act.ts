@@ -13,6 +13,7 @@ import type { LineWriter } from '../protocol/line-writer.ts'
 import type { Io, Program } from '../protocol/program.ts'
 import type { Screen } from '../protocol/progress/screen.ts'
 import {
+  type ActionTools,
   CONFIG_FILE,
   type CommandAction,
   type CommandLog,
@@ -34,6 +35,7 @@ export interface ActSettings {
   readonly screen: Screen
   readonly isQuiet: boolean
   readonly env: Io['env']
+  readonly time?: ActionTools['time']
 }
 
 /** Reads the configuration and runs an action with it. */
@@ -52,6 +54,7 @@ export async function act(
     screen,
     isQuiet,
     env,
+    time,
   } = settings
   const print = (text: string) => writer.write(`${withoutControls(text)}\n`)
   const say = (value: unknown) => print(JSON.stringify(value))
@@ -80,6 +83,7 @@ export async function act(
     screen,
     isQuiet,
     env,
+    time,
   })
 }
 

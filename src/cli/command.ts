@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
 import { clean, LONGEST_ANSWER, logLines, nearest } from '../ground/text.ts'
+import type { Time } from '../http/clock.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { Io, Program } from '../protocol/program.ts'
 import { red, type Screen } from '../protocol/progress/screen.ts'
@@ -76,6 +77,8 @@ export interface ActionTools {
   /** Whether to write only warnings, errors and the result. */
   readonly isQuiet: boolean
   readonly env: Io['env']
+  /** For waits that tests shorten. */
+  readonly time?: Pick<Time, 'sleep'> | undefined
 }
 
 export interface CommandLog extends Log {
@@ -138,6 +141,7 @@ export interface WriteOptions {
   readonly mirror?: true
   readonly maxDeletes?: string
   readonly showValues?: true
+  readonly by?: { readonly collection: string; readonly name: string }
 }
 
 interface CommandLogSettings {

@@ -157,7 +157,6 @@ describe('the options of protime webhooks serve', () => {
       times: { debounceMs: 10_000, maxWaitMs: 60_000, minIntervalMs: 60_000, retryMs: 60_000 },
       watchMs: 900_000,
       adopt: false,
-      keysOnly: false,
       once: false,
     })
   })
@@ -181,12 +180,11 @@ describe('the options of protime webhooks serve', () => {
     })
   })
 
-  it('accept plain http for a public URL on loopback, and no URL for --keys-only', () => {
+  it('accept plain http for a public URL on loopback', () => {
     const words = ['--store', 's', '--run', 'true']
     expect(parse([...words, '--public-url', 'http://127.0.0.1:1/']).publicUrl).toBe(
       'http://127.0.0.1:1',
     )
-    expect(parse([...words, '--keys-only']).publicUrl).toBe('')
   })
 
   it.each([

@@ -1,8 +1,8 @@
 import { idFault } from '../client/references.ts'
 import type { RecordKey } from '../client/service-client.ts'
-import { changeJobCategory, keptInWords } from '../write/apply-job-categories.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
+import { writeOne } from './write-action.ts'
 
 /** The fields of a job category to change, and the reference that identifies it. */
 export interface JobCategoryOptions {
@@ -14,7 +14,6 @@ export interface JobCategoryOptions {
 }
 
 const READ = ['job-categories.read']
-const WRITE = ['job-categories.read', 'job-categories.write']
 
 /** Prints all job categories. */
 export async function list(tools: ActionTools): Promise<ExitCode> {
@@ -42,32 +41,18 @@ export async function put(
   options: JobCategoryOptions,
 ): Promise<ExitCode> {
   const key = keyOf(ref, options.reference)
-  const { name, translation, externalCode } = options
-  if (name === undefined && translation === undefined && externalCode === undefined) {
+  const { reference, name, translation: translations, externalCode } = options
+  if (name === undefined && translations === undefined && externalCode === undefined) {
     throw new UsageError(
       'there is nothing to change: give --name, --translation or --external-code',
     )
   }
-  const wanted = { key, defaultName: name, translations: translation, text: externalCode }
-  const isDry = isDryRun(tools)
-  const change = await withClient(tools, isDry ? READ : WRITE, ({ jobCategories }) =>
-    changeJobCategory(jobCategories, wanted, 'keep'),
-  )
-  switch (change.outcome) {
-    case 'absent':
-      return notFound(tools)
-    case 'nameless':
-      throw new UsageError('a job category needs a name: give one with --name')
-    case 'kept':
-      tools.log.warn(keptInWords(change.kept))
-      return EXIT.failed
-    default: {
-      const { body, id, outcome } = change
-      if (isDry) return sayDry(tools, { ...body, id, outcome })
-      await tools.say({ ...body, id })
-      return EXIT.done
-    }
-  }
+  const named = 'id' in key ? key : { externalReferences: { [key.name]: key.value } }
+  const data = { ...named, name: { default: name, translations }, externalCode }
+  const settings = { missingFields: 'keep', jobCategoryReference: reference } as const
+  const outcome = await writeOne(tools, { object: 'job_categories', data }, settings)
+  if (outcome.status === 404) return notFound(tools)
+  return isDryRun(tools) ? sayDry(tools, { ...data, ...outcome }) : get(tools, ref, reference)
 }
 
 /** The key of a job category on the command line: an id, or a text together with --reference. */

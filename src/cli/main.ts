@@ -10,6 +10,7 @@ import { createScreen, type Screen } from '../protocol/progress/screen.ts'
 import type { Asked } from './command.ts'
 import {
   type Act,
+  type ActionTools,
   type BareAct,
   CONFIG_FILE,
   type CommandLog,
@@ -35,9 +36,9 @@ import { addDbt, addInit, addPreview, addStatus, addSync, addVerify } from './sy
  */
 export async function runProtime(
   argv: readonly string[],
-  io: Partial<Io> & { readonly stdin?: Asked['stdin'] } = {},
+  io: Partial<Io> & { readonly stdin?: Asked['stdin']; readonly time?: ActionTools['time'] } = {},
 ): Promise<number> {
-  const { stdin = process.stdin } = io
+  const { stdin = process.stdin, time } = io
   const { stdout, stderr, env } = withProcessDefaults(io)
   const mask = createMask(LINK_TOKENS)
   const debug = debugSwitch(env)
@@ -49,7 +50,8 @@ export async function runProtime(
   let usage: ExitCode | undefined
   const exitCode = await runProgram(
     { stdout, stderr },
-    (program) => execute(argv, { ...program, stdin, stderr, screen, debug, quiet, log, mask, env }),
+    (program) =>
+      execute(argv, { ...program, stdin, stderr, screen, debug, quiet, log, mask, env, time }),
     (error) => {
       if (isUsage(error)) usage = EXIT.usage
       stderr.write(`${clean(mask.text(sentence(error)), LONGEST_ANSWER)}\n`)
@@ -68,6 +70,7 @@ interface Tools extends Program {
   readonly quiet: { isOn: boolean }
   readonly log: CommandLog
   readonly mask: Mask
+  readonly time: ActionTools['time']
 }
 
 async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode> {

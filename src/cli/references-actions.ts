@@ -3,12 +3,19 @@ import type { Reference } from '../client/service-client.ts'
 import { statusIs } from '../http/status.ts'
 import { referenceTreatment } from '../privacy/reference-treatment.ts'
 import { type ActionTools, EXIT, type ExitCode } from './command.ts'
-import { isDryRun, referencedCollection, sayAll, sayDry, withClient } from './with-client.ts'
+import {
+  isDryRun,
+  referencedCollection,
+  sayAll,
+  sayDry,
+  withClient,
+  withoutWords,
+} from './with-client.ts'
+import { writeOne } from './write-action.ts'
 
 type Address = Omit<Reference, 'internalReference'>
 
 const READ = ['external-references.read']
-const WRITE = ['external-references.write']
 
 /**
  * Prints all references of a collection, or those with one name, as `personal_data` treats them in their stream; exit
@@ -30,7 +37,7 @@ export async function list(
     return left
   }
   try {
-    await withClient(tools, READ, ({ references }) =>
+    await withClient(withoutWords(tools), READ, ({ references }) =>
       sayAll(tools, references.list(collection, name), shown),
     )
     if (hidden > 0)
@@ -50,7 +57,7 @@ export async function get(
   { name, value, ...given }: Address,
 ): Promise<ExitCode> {
   const collection = referencedCollection(given.collection)
-  const reference = await withClient(tools, READ, ({ references }) =>
+  const reference = await withClient(withoutWords(tools), READ, ({ references }) =>
     references.get(collection, name, value),
   )
   if (reference === undefined) return notFound(tools)
@@ -58,31 +65,22 @@ export async function get(
   return EXIT.done
 }
 
-/** Links a value to a record and prints the reference. */
+/** Links a value to a record, unless another record has it, and prints the reference. */
 export async function put(tools: ActionTools, given: Reference): Promise<ExitCode> {
-  const reference = { ...given, collection: referencedCollection(given.collection) }
-  if (isDryRun(tools)) return sayDry(tools, reference)
-  await withClient(tools, WRITE, ({ references }) => references.put(reference))
-  await tools.say(reference)
+  const data = { ...given, collection: referencedCollection(given.collection) }
+  await writeOne(tools, { object: 'external_references', data }, { relink: false })
+  if (isDryRun(tools)) return sayDry(tools, data)
+  await tools.say(data)
   return EXIT.done
 }
 
 /** Deletes one reference; exit code 4 if there is none. */
-export async function remove(
-  tools: ActionTools,
-  { name, value, ...given }: Address,
-): Promise<ExitCode> {
-  const collection = referencedCollection(given.collection)
-  if (isDryRun(tools)) {
-    const found = await withClient(tools, READ, ({ references }) =>
-      references.get(collection, name, value),
-    )
-    return found === undefined ? notFound(tools) : sayDry(tools, { ...found, outcome: 'deleted' })
-  }
-  const removal = await withClient(tools, WRITE, ({ references }) =>
-    references.remove(collection, name, value),
-  )
-  if (removal === 'absent') return notFound(tools)
+export async function remove(tools: ActionTools, given: Address): Promise<ExitCode> {
+  const data = { ...given, collection: referencedCollection(given.collection) }
+  const record = { object: 'external_references', data, isDelete: true } as const
+  const { outcome } = await writeOne(tools, record)
+  if (outcome === 'absent') return notFound(tools)
+  if (isDryRun(tools)) return sayDry(tools, { ...data, outcome })
   tools.log.info('The reference is deleted.')
   return EXIT.done
 }

@@ -132,7 +132,7 @@ export function addWrite(program: Command, act: Act): void {
   program
     .command('write <object>')
     .description(
-      'write records, one JSON object per line, and print the outcome of each: external_references, job_categories or work_locations',
+      'write records, one JSON object per line or CSV with a header, and print the outcome of each: external_references, job_categories or work_locations',
     )
     .option('--from <file>', 'the file with the records; - is stdin', '-')
     .option('--dry-run', 'report what would be done, and change nothing')
@@ -144,11 +144,23 @@ export function addWrite(program: Command, act: Act): void {
       '--max-deletes <number>',
       'how many references a mirror may delete or move under a name: a number, or a percentage such as 20%',
     )
-    .option('--show-values', 'print the values of external references, which may name people')
+    .option(
+      '--show-values',
+      'print the values of external references and what the service says about them, which may name people',
+    )
+    .option(
+      '--by <collection:name>',
+      'references of this collection name their record by this reference instead of its id',
+      (text: string) => {
+        const [{ collection, names }] = addReference(text) as [ReferenceChoice]
+        return { collection, name: names[0] ?? '' }
+      },
+    )
     .addHelpText(
       'after',
       examples(
         'write external_references --from hr-numbers.jsonl --dry-run --config config.json',
+        'write external_references --from badges.csv --by people:@employee-number --config config.json',
         'write job_categories --from - --config config.json < categories.jsonl',
       ),
     )
@@ -297,7 +309,6 @@ export function serveOptions(): Option[] {
     option('--poll <seconds>', 'how often to ask whether an Airbyte job has ended', '30'),
     option('--watch-interval <seconds>', 'how often to check the webhooks', '900'),
     option('--adopt', 'delete webhooks with the public URL whose keys are not in the store'),
-    option('--keys-only', 'create no webhooks: use those of the store, and follow its changes'),
     option('--once', 'end after the first sync; with exit code 1 if it failed'),
     option('--unsubscribe', 'delete the webhooks of the store, empty it, and end'),
   ]

@@ -71,13 +71,15 @@ export interface ServeWords {
   readonly retry: string
   readonly poll: string
   readonly adopt?: true
-  readonly keysOnly?: true
   readonly once?: true
   readonly unsubscribe?: true
 }
 
 /** The settings of a server; throws a UsageError for options that make no sense. */
-export function parseServeWords(words: ServeWords, environment: Environment): ServeSettings {
+export function parseServeWords(
+  words: ServeWords,
+  environment: Environment,
+): Omit<ServeSettings, 'owner'> {
   return {
     trigger: triggerOf(words, environment),
     publicUrl: publicUrlOf(words),
@@ -85,7 +87,6 @@ export function parseServeWords(words: ServeWords, environment: Environment): Se
     storePath: storeOf(words),
     collections: collectionsOf(words.collection),
     adopt: words.adopt === true,
-    keysOnly: words.keysOnly === true,
     once: words.once === true,
     times: {
       debounceMs: milliseconds(words.debounce, '--debounce'),
@@ -153,9 +154,8 @@ function usualInterval({ run }: ServeWords): string {
   return run === undefined ? '300' : '60'
 }
 
-/** Without a slash at the end; empty if somebody else manages the webhooks. */
-function publicUrlOf({ publicUrl, keysOnly }: ServeWords): string {
-  if (publicUrl === undefined && keysOnly) return ''
+/** Without a slash at the end. */
+function publicUrlOf({ publicUrl }: ServeWords): string {
   const url = urlOf(required(publicUrl, '--public-url <url>'), '--public-url')
   const isBare = [url.username, url.password, url.search, url.hash].every((part) => part === '')
   if (!isBare || (url.protocol !== 'https:' && !isLoopback(url.hostname))) {
@@ -203,13 +203,14 @@ export function serveAction(words: ServeWords): CommandAction {
   return async (tools) => {
     const { log, mask, signal, env: environment } = tools
     const storePath = storeOf(words)
-    if (isDryRun(tools) && !words.keysOnly)
+    if (isDryRun(tools))
       throw new UsageError(
-        'the configuration has dry_run, but this server creates and deletes webhooks: remove dry_run, or give --keys-only',
+        'the configuration has dry_run, but this server creates and deletes webhooks: remove dry_run',
       )
+    const { tenant, baseUrl } = tools.config
     if (words.unsubscribe) {
       return locked(storePath, async () => {
-        const store = await orStartError(openHookStore(storePath, mask.add))
+        const store = await orStartError(openHookStore(storePath, mask.add, { tenant, baseUrl }))
         await unsubscribe(store, { ...connection(tools, []), log })
         return EXIT.done
       })
@@ -221,11 +222,12 @@ export function serveAction(words: ServeWords): CommandAction {
     const { catalog } = words
     const chosen =
       catalog === undefined ? {} : { chosen: await orStartError(readChosenStreams(catalog)) }
-    // A server that only reads the store needs no lock.
-    return words.keysOnly ? serve() : locked(storePath, serve)
+    return locked(storePath, serve)
 
     async function serve(): Promise<ExitCode> {
-      const server = await orStartError(startServer({ ...settings, ...chosen }, serving))
+      const server = await orStartError(
+        startServer({ ...settings, owner: { tenant, baseUrl }, ...chosen }, serving),
+      )
       tools.allowToEnd(STOP_MS)
       const isGood = await orStartError(server.run())
       return words.once && !isGood ? EXIT.failed : EXIT.done

@@ -180,7 +180,7 @@ type LiveHook = StoredHook & { readonly key: string }
 export async function test(tools: ActionTools, options: TestOptions): Promise<ExitCode> {
   const { say, mask, log } = tools
   const chosen = options.collection?.map(webhookCollection)
-  const hooks = (await readStore(options.store)).filter(
+  const hooks = (await readStore(options.store)).hooks.filter(
     (hook): hook is LiveHook =>
       hook.state === 'live' &&
       hook.key !== undefined &&
@@ -192,8 +192,7 @@ export async function test(tools: ActionTools, options: TestOptions): Promise<Ex
     )
   }
   if (isDryRun(tools)) {
-    for (const { collection } of hooks)
-      await say({ collection, outcome: 'delivered', dryRun: true })
+    for (const { collection } of hooks) await say({ collection, outcome: 'skipped', dryRun: true })
     log.info('Nothing was delivered, and nothing was changed: dry_run is set.')
     return EXIT.done
   }

@@ -2,43 +2,27 @@ import { createServiceClient } from '../client/create-service-client.ts'
 import { type ServiceClient, webhookCollections } from '../client/service-client.ts'
 import { parseWriteSettings } from '../config/write-settings.ts'
 import { referencedCollections } from '../streams/collections.ts'
-import { withoutWrites } from '../write/write-client.ts'
 import { type ActionTools, EXIT, type ExitCode, knownName } from './command.ts'
 
-/**
- * Calls an action with a client that has these scopes and logs why it waits; closes the client at the end.
- * With `dry_run` in the configuration, its writes do nothing.
- */
+/** Calls an action with a client that has these scopes and logs why it waits; closes the client at the end. */
 export async function withClient<T>(
-  tools: ActionTools,
+  { config, mask, signal, log }: ActionTools,
   scopes: readonly string[],
   work: (client: ServiceClient) => Promise<T>,
 ): Promise<T> {
-  const { config, mask, signal, log } = tools
   const onRetry = ({ reason }: { readonly reason: string }) =>
     log.warn(`The request is tried again. ${reason}`)
   const client = createServiceClient(config, { scopes, mask, signal, log, onRetry })
   try {
-    return await work(isDryRun(tools) ? withoutAnyWrites(client) : client)
+    return await work(client)
   } finally {
     await client.close()
   }
 }
 
-/**
- * A safeguard for commands that forget `dry_run`: it also prevents that a webhook seems to be created.
- */
-function withoutAnyWrites(client: ServiceClient): ServiceClient {
-  const { references, jobCategories, workLocations } = withoutWrites(client)
-  const refuse = () =>
-    Promise.reject(new Error('dry_run is set, and this would change the service'))
-  return {
-    ...client,
-    references,
-    jobCategories: { ...client.jobCategories, ...jobCategories },
-    workLocations,
-    webhooks: { ...client.webhooks, create: refuse, remove: refuse },
-  }
+/** The tools of an action that shows no words of the service, because they may contain values of references. */
+export function withoutWords(tools: ActionTools): ActionTools {
+  return { ...tools, config: { ...tools.config, hidesServiceWords: true } }
 }
 
 /** Whether the configuration has `dry_run`. */

@@ -1,88 +1,34 @@
-import { createReadStream } from 'node:fs'
-import { access, constants, stat } from 'node:fs/promises'
 import { parseWriteSettings, type WriteSettings } from '../config/write-settings.ts'
-import {
-  isJsonObject,
-  repeatedMember,
-  repeatedMemberMessage,
-  tryParseJson,
-} from '../ground/json.ts'
-import { readLines } from '../protocol/input-messages.ts'
-import { deletionOf } from '../protocol/sync-columns.ts'
+import { ConnectorError } from '../ground/errors.ts'
+import { openObject } from '../write/journal.ts'
 import { type ObjectName, objects, scopesOf, type WriteRecord } from '../write/objects.ts'
-import { countsInWords, failureInWords, type Outcome, warningsOf } from '../write/outcome.ts'
-import { createWriter, lockObject } from '../write/writer.ts'
+import {
+  countsInWords,
+  failureInWords,
+  isRefusal,
+  type Outcome,
+  type OutcomeSummary,
+  warningsOf,
+} from '../write/outcome.ts'
+import type { TargetReference } from '../write/write-batch.ts'
+import { createWriter } from '../write/writer.ts'
 import {
   type ActionTools,
   EXIT,
   type ExitCode,
   knownName,
+  StartError,
   UsageError,
   type WriteOptions,
 } from './command.ts'
-import { sayAll, withClient } from './with-client.ts'
-
-/** A line of the input; a line that is not a record has a fault and no data. */
-interface InputRecord extends Pick<WriteRecord, 'data' | 'isDelete' | 'fault'> {
-  /** The first one is 1. */
-  readonly line: number
-}
-
-/** The records of a file, or of stdin (`-`), one JSON object per line; empty lines are left out. */
-async function* readRecords(from: string, signal: AbortSignal): AsyncGenerator<InputRecord> {
-  const input = from === '-' ? process.stdin : createReadStream(from)
-  const lines = readLines(input, signal)
-  try {
-    for (let isFirst = true; ; isFirst = false) {
-      const next = await lines.next()
-      if (next === undefined) return
-      const { line, text } = next
-      if (isFirst && text !== undefined) refuseOtherForms(text.trim())
-      yield { line, ...toRecord(text) }
-    }
-  } finally {
-    input.destroy()
-  }
-}
-
-async function checkFile(path: string): Promise<void> {
-  try {
-    await access(path, constants.R_OK)
-    if (!(await stat(path)).isDirectory()) return
-  } catch (error) {
-    throw new UsageError(`the file of --from cannot be read: ${(error as Error).message}`)
-  }
-  throw new UsageError(`--from names a folder: ${path}; name a file, or - for stdin`)
-}
-
-/** A table, a list, or an object over several lines has no record in its first line. */
-function refuseOtherForms(text: string): void {
-  if (text.startsWith('{') && text !== '{') return
-  const what = text.startsWith('[') ? 'is a JSON array' : 'does not begin with a JSON object'
-  throw new UsageError(
-    `the input ${what}, but one JSON object per line is expected, as jq -c '.[]' or DuckDB's -jsonlines prints`,
-  )
-}
-
-function toRecord(text: string | undefined): Omit<InputRecord, 'line'> {
-  if (text === undefined) return unreadable('The line is not UTF-8.')
-  const data = tryParseJson(text)
-  if (!isJsonObject(data)) return unreadable('The line is not a JSON object.')
-  const repeated = repeatedMember(text)
-  if (repeated !== undefined) return unreadable(repeatedMemberMessage(repeated))
-  const deletion = deletionOf(data)
-  return 'fault' in deletion ? unreadable(deletion.fault) : { data, isDelete: deletion.isDeleted }
-}
-
-function unreadable(fault: string): Omit<InputRecord, 'line'> {
-  return { data: {}, isDelete: false, fault }
-}
+import { checkInput, type InputRecord, readRecords } from './read-records.ts'
+import { referencedCollection, sayAll, withClient, withoutWords } from './with-client.ts'
 
 /** Writes the records of a file or of stdin; prints one JSON line per record with its outcome. */
 export async function write(
   tools: ActionTools,
   name: string,
-  { from, dryRun, mirror, maxDeletes, showValues }: WriteOptions,
+  { from, dryRun, mirror, maxDeletes, showValues, by }: WriteOptions,
 ): Promise<ExitCode> {
   const object = objectOf(name)
   if (mirror && !objects[object].isDeletable)
@@ -99,9 +45,12 @@ export async function write(
       'The setting mirror is for the destination and the target: here --mirror says that the input is complete, and nothing is deleted without it.',
     )
   const settings = { ...given, dryRun: dryRun ?? given.dryRun, mirror: mirror ?? false }
-  if (from !== '-') await checkFile(from)
-  const records = readRecords(from, tools.signal)
-  return writeRecords(tools, object, { records, settings, showValues: showValues ?? false })
+  if (by !== undefined && object !== 'external_references')
+    throw new UsageError('--by names the targets of external_references')
+  const target = by && { ...by, collection: referencedCollection(by.collection) }
+  await checkInput(from)
+  const records = readRecords(from, object, tools.signal)
+  return writeAll(tools, { object, records, settings, showValues: showValues ?? false, by: target })
 }
 
 /** The options of `protime work-locations create`. */
@@ -128,35 +77,90 @@ export async function createWorkLocation(
   const settings = { ...parseWriteSettings(tools.input), workLocationReference: reference }
   const data = { ...fields, externalReferences: { [reference]: value } }
   const records = [{ line: 1, data, isDelete: false }]
-  return writeRecords(tools, 'work_locations', { records, settings, showValues: false })
+  return writeAll(tools, { object: 'work_locations', records, settings, showValues: false })
+}
+
+/** Writes one record as `protime write` does, without a summary. Throws if it is refused, unless it is missing (404). */
+export async function writeOne(
+  tools: ActionTools,
+  { object, data, isDelete = false }: Pick<WriteRecord, 'object' | 'data'> & { isDelete?: boolean },
+  own: Partial<WriteSettings> = {},
+): Promise<Outcome> {
+  const settings = { ...parseWriteSettings(tools.input), ...own, mirror: false }
+  const outcomes: Outcome[] = []
+  const records = [{ line: 1, data, isDelete }]
+  await run(
+    tools,
+    { object, records, settings, showValues: false },
+    {
+      onOutcome: (outcome) => void outcomes.push(outcome),
+      onEnd: () => {},
+    },
+  )
+  const [outcome] = outcomes
+  if (outcome === undefined) throw new Error('The record has no outcome.')
+  if (isRefusal(outcome) && outcome.status !== 404)
+    throw new ConnectorError('config', 'records-failed', outcome.reason ?? outcome.outcome)
+  return outcome
 }
 
 interface Writing {
+  readonly object: ObjectName
   readonly records: AsyncIterable<InputRecord> | Iterable<InputRecord>
   readonly settings: WriteSettings
   readonly showValues: boolean
+  readonly by?: TargetReference | undefined
 }
 
-async function writeRecords(
-  tools: ActionTools,
-  object: ObjectName,
-  { records, settings, showValues }: Writing,
-): Promise<ExitCode> {
-  const { dryRun } = settings
-  const lock = await lockObject(dryRun ? undefined : tools.folder, tools.config.baseUrl, object)
-  return withClient(tools, scopesOf([object]), async (client) => {
+/** Writes records, prints the outcome of each, and logs the summary. */
+async function writeAll(tools: ActionTools, writing: Writing): Promise<ExitCode> {
+  const { object, settings } = writing
+  const { dryRun, maxRejected } = settings
+  const { counts } = await run(tools, writing, {
+    onOutcome: (outcome) => tools.say(lineOf(outcome)),
+    onEnd(summary) {
+      const ending = dryRun ? '; nothing was changed' : ''
+      tools.log.info(`${object}: ${countsInWords(summary, dryRun) || 'no records'}${ending}.`)
+      for (const warning of warningsOf(summary)) tools.log.warn(warning)
+    },
+  })
+  const reason = failureInWords(counts, maxRejected, dryRun)
+  if (reason === undefined) return EXIT.done
+  tools.log.warn(reason)
+  return EXIT.failed
+}
+
+interface Listeners {
+  /** Called once for each outcome; a promise if the reader is behind. */
+  readonly onOutcome: (outcome: Outcome) => Promise<void> | undefined | void
+  /** Called at the end, also if the run fails. */
+  readonly onEnd: (summary: OutcomeSummary) => void
+}
+
+/** Throws the failure of an object that cannot be written; a StartError if a person has to act first. */
+async function run(
+  given: ActionTools,
+  { object, records, settings, showValues, by }: Writing,
+  { onOutcome, onEnd }: Listeners,
+): Promise<OutcomeSummary> {
+  const { folder, config, signal, time } = given
+  const { dryRun, mirror } = settings
+  const isPrivate = object === 'external_references' && !showValues
+  const tools = isPrivate ? withoutWords(given) : given
+  const scopes = [...scopesOf([object]), ...(by === undefined ? [] : [`${by.collection}.read`])]
+  const lock = await openObject(dryRun ? undefined : folder, config.baseUrl, object)
+  return withClient(tools, scopes, async (client) => {
+    const missing = await client.missingScopes(scopes)
+    if (missing.length > 0) throw lacking(missing)
     let written: Promise<void> | undefined
-    const onOutcome = (outcome: Outcome) => {
-      written = tools.say(lineOf(outcome)) ?? written
-    }
     const writer = createWriter({
-      client,
-      settings,
-      onOutcome,
-      signal: tools.signal,
-      showValues,
+      ...{ client, settings, signal, showValues, by, journal: lock.journal },
+      ...(time !== undefined && { time }),
+      onOutcome: (outcome) => {
+        written = onOutcome(outcome) || written
+      },
       // A mirror is checked as a whole before anything is changed.
-      ...(settings.mirror && { batchSize: Number.POSITIVE_INFINITY }),
+      ...(mirror && { batchSize: Number.POSITIVE_INFINITY }),
     })
     const { summary } = writer
     try {
@@ -165,32 +169,27 @@ async function writeRecords(
         await written
       }
       await writer.flush()
-      if (settings.mirror) await writer.mirror(object)
+      if (mirror) await writer.mirror(object)
     } finally {
-      const ending = dryRun ? '; nothing was changed' : ''
-      tools.log.info(`${object}: ${countsInWords(summary, dryRun) || 'no records'}${ending}.`)
-      for (const warning of warningsOf(summary)) tools.log.warn(warning)
+      onEnd(summary)
     }
     const failure = summary.failures.get(object)
-    if (failure !== undefined) throw failure
-    if (dryRun) warnOfScopes(await client.missingScopes(objects[object].scopes), tools)
-    const reason = failureInWords(summary.counts, settings.maxRejected, dryRun)
-    if (reason === undefined) return EXIT.done
-    tools.log.warn(reason)
-    return EXIT.failed
+    if (failure === undefined) return summary
+    const { failure: kind, id, message } = failure
+    throw kind === 'config' ? new StartError(kind, id, message, { cause: failure }) : failure
   }).finally(lock.release)
+}
+
+function lacking(scopes: readonly string[]): StartError {
+  return new StartError(
+    'config',
+    'scope-missing',
+    `Nothing was written: the client lacks ${scopes.join(' and ')}. Ask the operator of the service for ${scopes.length === 1 ? 'it' : 'them'}.`,
+  )
 }
 
 function objectOf(name: string): ObjectName {
   return knownName(name, Object.keys(objects), 'nothing can be written as') as ObjectName
-}
-
-/** A dry run sends no writes, so its outcomes cannot show missing permissions. */
-function warnOfScopes(missing: readonly string[], { log }: ActionTools): void {
-  if (missing.length === 0) return
-  log.warn(
-    `The service would refuse to write them: the client lacks ${missing.join(' and ')}. Ask the operator of the service for ${missing.length === 1 ? 'it' : 'them'}.`,
-  )
 }
 
 /** The outcome, with the line of its record instead of the ordinal. */

@@ -91,6 +91,7 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
       const redactedValues = value === undefined ? [] : [value]
       const onUncertain = () => {
         mayHaveHappened = true
+        operation.onUncertain?.()
       }
       const request = { method, url, loggedUrl, body, ifMatch, redactedValues, onUncertain, signal }
       return await unlessAborted(signal, () => client.send(request))
@@ -172,30 +173,20 @@ async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Pr
 }
 
 /** One page of a list. */
-export interface ListPage<T> {
+interface ListPage<T> {
   readonly items: readonly T[]
   readonly nextLink?: string | undefined
 }
 
 /**
- * Reads one page of a list of objects: a list, bare or in `value`, an object of objects by their ids, or a
- * single object. Throws a SyntaxError with a reason for a body that is not JSON or has none of these forms.
- */
-export function parseListPage(text: string): ListPage<JsonObject> {
-  const body: unknown = JSON.parse(text)
-  const nextLink = isJsonObject(body) ? member(body, 'nextLink') : undefined
-  return {
-    items: itemsOf(body),
-    ...(typeof nextLink === 'string' && nextLink !== '' && { nextLink }),
-  }
-}
-
-/**
- * The only object of an answer, in any form of a list. Throws a SyntaxError if there is not exactly one.
+ * The object of an answer, bare or in `value`, perhaps in a list. Throws a SyntaxError if there is not exactly one.
  */
 export function parseOne(text: string): JsonObject {
-  const [item, ...others] = itemsOf(JSON.parse(text))
-  if (item === undefined || others.length > 0) throw new SyntaxError('it is not one object')
+  const body: unknown = JSON.parse(text)
+  const value = isJsonObject(body) ? member(body, 'value') : undefined
+  const content = isJsonObject(value) || Array.isArray(value) ? value : body
+  const [item, ...others] = Array.isArray(content) ? content : [content]
+  if (!isJsonObject(item) || others.length > 0) throw new SyntaxError('it is not one object')
   return item
 }
 
@@ -211,33 +202,17 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined
 }
 
-function itemsOf(body: unknown): JsonObject[] {
-  if (Array.isArray(body)) {
-    if (body.every(isJsonObject)) return body
-    throw new SyntaxError('an item is not an object')
-  }
-  if (!isJsonObject(body)) throw new SyntaxError('it is neither a list nor an object')
-  const value = member(body, 'value')
-  if (Array.isArray(value) || isJsonObject(value)) return itemsOf(value)
-  if (textOf(member(body, 'id')) !== undefined) return [body]
-  const byId = Object.entries(body).filter(([, item]) => isJsonObject(item)) as [
-    string,
-    JsonObject,
-  ][]
-  return byId.map(([id, item]) => ({ id, ...item }))
-}
-
 /**
- * The id of what a POST has created: the end of its Location, relative or absolute, or the id in its body.
+ * The id of what a POST has created: the end of its Location, relative or absolute. Undefined unless the answer is a 201
+ * with a Location below the collection: any other answer does not say that it was created.
  */
-export function createdId({
-  header,
-  text,
-}: Pick<ServiceAnswer, 'header' | 'text'>): string | undefined {
+export function createdId(
+  { status, header }: Pick<ServiceAnswer, 'status' | 'header'>,
+  collection: string,
+): string | undefined {
   const [path = ''] = (header('location') ?? '').split(/[?#]/, 1)
-  const segment = path.replace(/\/+$/, '').split('/').at(-1)
-  const id = segment ? decoded(segment) : textOf(member(createdBody(text), 'id'))
-  return id === '' ? undefined : id
+  const [id = '', parent] = path.replace(/\/+$/, '').split('/').reverse()
+  return status === 201 && parent === collection && id !== '' ? decoded(id) : undefined
 }
 
 /** The object in the body of such an answer; an empty one if there is none. */

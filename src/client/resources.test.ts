@@ -49,6 +49,7 @@ describe('a reference', () => {
     ['an empty name', { name: '' }, /name of the reference is empty/],
     ['an empty collection', { collection: '' }, /name of the collection is empty/],
     ['an empty value', { value: '' }, /value of the reference is empty/],
+    ['an invisible value', { value: ' \u200b' }, /value of the reference is empty/],
     ['a value that is half a character', { value: 'a\ud800' }, /value .* half a character/],
     ['a name that is half a character', { name: '\udc00a' }, /name .* half a character/],
     ['an id that is no number', { internalReference: '12a' }, /whole number/],
@@ -296,7 +297,6 @@ describe('a job category', () => {
 it.each([
   ['a list', [SENT]],
   ['a page', { value: [SENT] }],
-  ['objects by their id', { 7: { ...SENT, id: undefined } }],
   [
     'other capitals',
     { Value: [{ Id: 7, Name: SENT.name, ExternalCode: 'B1', ChangeVersion: '0A' }] },
@@ -305,6 +305,20 @@ it.each([
   const { client } = await openServiceClient((response) => reply(response, 200, body))
   expect(await all(client.jobCategories.list())).toEqual([BAKERS])
 })
+
+it.each([{}, { items: [SENT] }, { error: { code: 'Busy' } }, { 7: SENT }, { id: 7 }, 'null'])(
+  'a list in another form is not readable: %j',
+  async (body) => {
+    const { client } = await openServiceClient((response) => reply(response, 200, body))
+    const lists: AsyncIterable<unknown>[] = [
+      client.jobCategories.list(),
+      client.workLocations.list(),
+      client.webhooks.list(),
+    ]
+    for (const list of lists)
+      expect(await failureOf(all(list))).toMatchObject({ id: 'answer-not-understood' })
+  },
+)
 
 it('a job category may have no more than an id and a name', async () => {
   const { client } = await openServiceClient((response) =>
@@ -321,14 +335,21 @@ describe('a work location', () => {
   it.each([
     ['a relative Location', '', { location: `${PREFIX}/work-locations/31` }, '31'],
     ['an absolute one', '', { location: `https://x.test${PREFIX}/work-locations/31/` }, '31'],
-    ['the body', '{"id":31}', {}, '31'],
+    ['no Location, but a body', '{"id":31}', {}, undefined],
+    ['a Location elsewhere', '', { location: `${PREFIX}/operations/31` }, undefined],
     ['nothing', '', {}, undefined],
-  ])('is created, and its id is told by %s', async (_, body, headers, id) => {
+  ])('is created, and its id is told by %s or not at all', async (_, body, headers, id) => {
     const { client, asked, bodies } = await openServiceClient((response) =>
       reply(response, 201, body, headers),
     )
     expect(await client.workLocations.create(BODY)).toEqual({ id })
     expect([asked, bodies]).toEqual([['POST /work-locations'], [BODY]])
+  })
+
+  it.each([200, 202, 204])('is not known to be created after a %d', async (status) => {
+    const headers = { location: `${PREFIX}/work-locations/31` }
+    const { client } = await openServiceClient((response) => reply(response, status, '', headers))
+    expect(await client.workLocations.create(BODY)).toEqual({ id: undefined })
   })
 
   it('that may have been created is not sent again, and the error says so', async () => {

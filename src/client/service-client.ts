@@ -27,6 +27,11 @@ export interface ServiceClient {
 export interface CallOptions {
   /** Ends this call, with its reason; the request may have had its effect. */
   readonly signal?: AbortSignal | undefined
+  /**
+   * Called each time that the service may have done it without confirming it. The call is repeated and may succeed, but
+   * the earlier request may still take effect, and undo what was requested after it.
+   */
+  readonly onUncertain?: () => void
 }
 
 /**
@@ -50,6 +55,16 @@ export interface References {
     value: string,
     options?: CallOptions,
   ): Promise<ExternalReference | undefined>
+  /**
+   * The id of the record with this value of a reference, which may be a predefined one (`@employee-number`); undefined if
+   * there is none. Needs the `.read` scope of the collection. Throws if the service took the value for an id.
+   */
+  find(
+    collection: string,
+    name: string,
+    value: string,
+    options?: CallOptions,
+  ): Promise<string | undefined>
   /** Links the value to the id. The same link again changes nothing; a link to another id is a 400. */
   put(reference: Reference, options?: CallOptions): Promise<void>
   remove(collection: string, name: string, value: string, options?: CallOptions): Promise<Removal>

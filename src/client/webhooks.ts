@@ -2,17 +2,10 @@ import { isJsonObject, type JsonObject } from '../ground/json.ts'
 import type { Mask } from '../ground/mask.ts'
 import { referencesParameter } from '../http/endpoints.ts'
 import { statusIs } from '../http/status.ts'
+import { parseEnvelope } from '../page/envelope.ts'
 import { readScopes, streams } from '../streams/streams.ts'
 import { ClientError } from './client-error.ts'
-import {
-  createdBody,
-  createdId,
-  member,
-  parseListPage,
-  parseOne,
-  type Requests,
-  textOf,
-} from './requests.ts'
+import { createdBody, createdId, member, parseOne, type Requests, textOf } from './requests.ts'
 import type {
   CallOptions,
   Webhook,
@@ -46,17 +39,18 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
         throw isThere ? asDone(error) : error
       })
       const record = createdBody(answer.text)
-      const id = createdId(answer)
+      const told = answer.status === 201 ? textOf(member(record, 'id')) : undefined
+      const id = createdId(answer, COLLECTION) ?? told
       const key = keyOf(record)
       if (id === undefined || key === undefined) throw unusable(id, record)
       mask.add(key)
-      const told = readWebhook({ ...record, id })
+      const read = readWebhook({ ...record, id })
       return {
-        ...told,
-        collectionName: told.collectionName || collectionName,
-        destinationUrl: told.destinationUrl || destinationUrl,
+        ...read,
+        collectionName: read.collectionName || collectionName,
+        destinationUrl: read.destinationUrl || destinationUrl,
         // The documents say that a webhook is enabled after its creation.
-        status: told.status === UNKNOWN ? 'Enabled' : told.status,
+        status: read.status === UNKNOWN ? 'Enabled' : read.status,
         key,
       }
     },
@@ -77,7 +71,7 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
   function list(filter: WebhookFilter = {}, options: CallOptions = {}): AsyncIterable<Webhook> {
     const operation = { method: 'GET', path: [COLLECTION], query: filterQuery(filter) } as const
     return pages({ ...operation, ...READ, ...options }, (text) => {
-      const { items, nextLink } = parseListPage(text)
+      const { items, nextLink } = parseEnvelope(text)
       return { items: items.map(readWebhook), nextLink }
     })
   }

@@ -1,12 +1,6 @@
 import type { JsonObject } from '../ground/json.ts'
-import {
-  createdId,
-  member,
-  parseListPage,
-  type Requests,
-  readTranslatedText,
-  textOf,
-} from './requests.ts'
+import { parseEnvelope } from '../page/envelope.ts'
+import { createdId, member, type Requests, readTranslatedText, textOf } from './requests.ts'
 import type { WorkLocation, WorkLocations } from './service-client.ts'
 
 const COLLECTION = 'work-locations'
@@ -18,7 +12,7 @@ export function createWorkLocations({ send, pages }: Requests): WorkLocations {
       pages(
         { method: 'GET', path: [COLLECTION], scope: `${COLLECTION}.read`, ...options },
         (text) => {
-          const { items, nextLink } = parseListPage(text)
+          const { items, nextLink } = parseEnvelope(text)
           return { items: items.map(readWorkLocation), nextLink }
         },
       ),
@@ -27,7 +21,7 @@ export function createWorkLocations({ send, pages }: Requests): WorkLocations {
       const path = [COLLECTION]
       const scope = `${COLLECTION}.write`
       const answer = await send({ method: 'POST', path, scope, body, ...options })
-      return { id: createdId(answer) }
+      return { id: createdId(answer, COLLECTION) }
     },
   }
 }

@@ -14,6 +14,7 @@ import { createSession, type Session, type SessionSettings } from '../http/sessi
 import { hasScope } from '../http/token.ts'
 import type { CheckResult, Failure } from '../protocol/connector.ts'
 import type { Destination, ObjectSpec, WriteSession, WriteTools } from '../protocol/destination.ts'
+import { openObject } from '../write/journal.ts'
 import { type ObjectName, objects, scopesOf } from '../write/objects.ts'
 import {
   countsInWords,
@@ -22,7 +23,7 @@ import {
   type Outcome,
   warningsOf,
 } from '../write/outcome.ts'
-import { createWriter, lockObject, type Writer } from '../write/writer.ts'
+import { createWriter, type Writer } from '../write/writer.ts'
 
 /** The file for rejected records, one JSON line each, to be corrected and written again. */
 interface RejectedRecords {
@@ -153,15 +154,20 @@ function openWriteSession(
   async function writerOf(object: ObjectName): Promise<Writer> {
     const known = writers.get(object)
     if (known !== undefined) return known.writer
-    const lock = await lockObject(folder, service.baseUrl, object)
-    const client = createServiceClient(service, {
-      scopes: scopesOf([object]),
-      mask,
-      signal,
-      log,
-      onRetry: ({ reason }) => log.info(`${object}: ${reason}`),
-      ...waits,
-    })
+    const lock = await openObject(folder, service.baseUrl, object)
+    // What the service says about references may have values, which the log must not show.
+    const hidesServiceWords = service.hidesServiceWords || object === 'external_references'
+    const client = createServiceClient(
+      { ...service, hidesServiceWords },
+      {
+        scopes: scopesOf([object]),
+        mask,
+        signal,
+        log,
+        onRetry: ({ reason }) => log.info(`${object}: ${reason}`),
+        ...waits,
+      },
+    )
     const writer = createWriter({
       client,
       settings: writing,
@@ -169,6 +175,7 @@ function openWriteSession(
       onUnknownMember: (_, words) =>
         log.warn(`${object}: ${words} It is ignored, as other columns of a table are.`),
       signal,
+      journal: lock.journal,
     })
     writers.set(object, { client, writer, lock })
     return writer

@@ -20,6 +20,26 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
+const TEXT_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+
+/** Parses JSON; numbers with more digits than a number keeps become texts. Undefined if it is not valid JSON. */
+export function tryParseExactly(text: string): unknown {
+  const value = tryParseJson(text)
+  if (value === undefined || !/\d[\d.]{15}/.test(text)) return value
+  return JSON.parse(
+    text.replace(TEXT_OR_NUMBER, (token) =>
+      token.startsWith('"') || digitsOf(token) <= 15 ? token : `"${token}"`,
+    ),
+  )
+}
+
+/** How many digits of a number say something: neither zeros before it nor zeros at the end of a fraction. */
+function digitsOf(number: string): number {
+  const [mantissa = ''] = number.split(/e/i)
+  const exact = mantissa.includes('.') ? mantissa.replace(/0+$/, '') : mantissa
+  return exact.replace(/\D/g, '').replace(/^0+/, '').length
+}
+
 /** The tokens that a value can begin with: a bracket, or a complete number, literal or string. */
 const VALUE = ['{', '[', 'scalar', 'text'] as const
 const TOKEN =

@@ -59,49 +59,17 @@ export function folded(text: string): string {
   return text.normalize('NFC').trim()
 }
 
-/** Like `folded`, and ignores case, as some services do. */
-export function caseFolded(text: string): string {
-  return folded(text).toLowerCase()
+/** The form of a text without case and blanks: two texts of one form are one text for some services. */
+export function formOf(text: string): string {
+  return folded(text).toLowerCase().replace(/\s+/gu, '')
 }
 
-/** Changes that some services make to the texts that they store, in addition to `folded`. */
-export interface Folding {
-  /** Whether texts that differ only in case are the same text. */
-  readonly case: boolean
-  /** What happens to blanks inside of a text. */
-  readonly blanks: 'kept' | 'joined' | 'left out'
-}
+/** Characters that show nothing: blanks, control and format characters, and fillers. */
+const BLANK = /^[\p{White_Space}\p{C}\p{Default_Ignorable_Code_Point}\u2800]*$/u
 
-/** Nothing in addition to `folded`. */
-export const NO_FOLDING: Folding = { case: false, blanks: 'kept' }
-
-/** Normalizes a text as a service with this folding does. */
-export function foldedBy(text: string, { case: isCase, blanks }: Folding): string {
-  const whole = isCase ? caseFolded(text) : folded(text)
-  return blanks === 'kept' ? whole : whole.replace(/\s+/gu, blanks === 'joined' ? ' ' : '')
-}
-
-/** Applies the strongest folding: two texts that differ afterwards differ for every service. */
-export function foldedMost(text: string): string {
-  return foldedBy(text, { case: true, blanks: 'left out' })
-}
-
-/**
- * The weakest folding that includes `known` and makes `a` and `b` equal. They have to be equal under `foldedMost`.
- */
-export function foldingOf(a: string, b: string, known: Folding): Folding {
-  const blanks = ['kept', 'joined', 'left out'] as const
-  const all = blanks.flatMap((one) => [
-    { case: false, blanks: one },
-    { case: true, blanks: one },
-  ])
-  const enough = all.find(
-    (one) =>
-      (one.case || !known.case) &&
-      blanks.indexOf(one.blanks) >= blanks.indexOf(known.blanks) &&
-      foldedBy(a, one) === foldedBy(b, one),
-  )
-  return enough ?? { case: true, blanks: 'left out' }
+/** Whether nobody can see anything of a text. */
+export function isBlank(text: string): boolean {
+  return BLANK.test(text)
 }
 
 /** The name that is most similar to a mistyped one; undefined if none is similar enough. */

@@ -81,6 +81,8 @@ describe('the message of a refusal', () => {
     ['cut off', '{"error":{"message":"half'],
     ['a record', '{"id":1,"lastName":"Peeters","pinCode":"1234"}'],
     ['a list of records', '[{"id":1,"lastName":"Peeters"}]'],
+    ['an empty object', '{ }'],
+    ['an empty list', '[]'],
     ['a page for people', '<!doctype html><h1>Sorry</h1>'],
     ['too large for a message', ' '.repeat(70_000)],
   ])('does without words when the body is %s', async (_, body) => {

@@ -68,15 +68,12 @@ describe('the list of references', () => {
     expect(parseReferencePage(body, 'people')).toEqual({ references: [], nextLink: '/next' })
   })
 
-  it.each([
-    '[]',
-    '{}',
-    '{"value":[]}',
-    '{"value":[],"nextLink":null}',
-    '{"value":[],"nextLink":""}',
-  ])('may be empty and the last (%s)', (body) => {
-    expect(parseReferencePage(body, 'people')).toEqual({ references: [] })
-  })
+  it.each(['[]', '{"value":[]}', '{"value":[],"nextLink":null}', '{"value":[],"nextLink":""}'])(
+    'may be empty and the last (%s)',
+    (body) => {
+      expect(parseReferencePage(body, 'people')).toEqual({ references: [] })
+    },
+  )
 
   // spec: External reference management: answers
   it.each([
@@ -89,6 +86,9 @@ describe('the list of references', () => {
     '[{"value":"A1"}]',
     '[{"name":"hr-id","internalReference":"5"}]',
     '{"a":5}',
+    '{}',
+    '{"value":{}}',
+    '{"error":{"code":"Busy","message":"Later."}}',
   ])('is damaged when it is %s', (body) => {
     expect(() => parseReferencePage(body, 'people')).toThrow(SyntaxError)
   })
@@ -112,6 +112,13 @@ it.each([
   const page = parseReferencePage(JSON.stringify(body), 'people', 'hr-id')
   expect(page).toEqual({ references: [ONE] })
 })
+
+it.each([{}, { error: 'Busy' }, { error: { code: 'Busy' } }, { items: [{ value: 'A1', id: 5 }] }])(
+  'the list of one name is not readable when it is %j',
+  (body) => {
+    expect(() => parseReferencePage(JSON.stringify(body), 'people', 'hr-id')).toThrow(SyntaxError)
+  },
+)
 
 // spec: External reference management: answers
 it.each([

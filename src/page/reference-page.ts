@@ -16,7 +16,8 @@ export interface ReferencePage {
  * Parses the answer of `GET /external-references/{collection}`, or of one name in it. The service's documentation
  * does not show its form. Accepts a list of objects, bare or in `value`, whose members are the name, the value and
  * the internal id in any of the usual spellings; and objects that contain such lists, or values with ids, by the name
- * of the reference. Throws a SyntaxError with a reason for a body that is not JSON or has another form.
+ * of the reference. Throws a SyntaxError with a reason for a body that is not JSON or has another form: an empty
+ * object does not say that there are none.
  */
 export function parseReferencePage(text: string, collection: string, name?: string): ReferencePage {
   const body = parseExactly(text)
@@ -100,6 +101,8 @@ function rows(input: unknown, known: Row): Row[] {
   if (row.name !== undefined && row.value !== undefined) return [row]
   if (Object.keys(own).length > 0) return lists(input as object, row)
   const found: Row[] = []
+  // An object without any content could be an answer of any kind.
+  if (Object.keys(input as object).length === 0) throw new SyntaxError('it is an empty object')
   for (const key in input as object) {
     if (/^(nextlink|deltalink)$/i.test(key)) continue
     for (const one of below(key, (input as Record<string, unknown>)[key], row)) found.push(one)
@@ -123,8 +126,15 @@ function below(key: string, value: unknown, known: Row): Row[] {
     if (isContainer) return rows(value, { ...known, name: key })
     throw new SyntaxError('a reference has no name or no value')
   }
-  return [{ ...known, value: key, ...idOf(value) }]
+  const id = idOf(value)
+  // A member of an error, or of another envelope, is no reference.
+  if (value !== null && !ID.test(id.internalReference ?? ''))
+    throw new SyntaxError('a value has no id')
+  return [{ ...known, value: key, ...id }]
 }
+
+/** A number or a GUID. */
+const ID = /^(\d+|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})$/i
 
 function named(members: Record<string, unknown>): Row {
   return {

@@ -1,9 +1,11 @@
 import { ClientError } from '../client/client-error.ts'
-import type { JobCategories, JobCategoryBody, TranslatedText } from '../client/service-client.ts'
-import { folded } from '../ground/text.ts'
+import type { TranslatedText } from '../client/service-client.ts'
+import { folded, isBlank } from '../ground/text.ts'
+import type { Time } from '../http/clock.ts'
 import { statusIs } from '../http/status.ts'
+import { LATE_MS } from './journal.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
-import { type ByReference, NAMELESS, type WantedNamed } from './read-record.ts'
+import { NAMELESS, type WantedNamed } from './read-record.ts'
 import { groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
@@ -43,9 +45,22 @@ export function mergeNamed(
   const { defaultName = kept.defaultName, translations = {}, text = kept.text } = wanted
   return {
     defaultName,
-    translations: translations === null ? {} : sorted({ ...kept.translations, ...translations }),
+    translations: translations === null ? {} : withTexts(kept.translations, translations),
     text: text ?? '',
   }
+}
+
+/** Adds texts by language, in the service's spelling of it if there is one: the case of a language does not count. */
+function withTexts(
+  kept: NamedFields['translations'],
+  added: Readonly<Record<string, string | null>>,
+): NamedFields['translations'] {
+  const names = new Map(Object.keys(kept).map((name) => [name.toLowerCase(), name]))
+  const texts = Object.entries(added).map(([name, text]) => [
+    names.get(name.toLowerCase()) ?? name,
+    text,
+  ])
+  return sorted({ ...kept, ...Object.fromEntries(texts) })
 }
 
 /** The fields of a record that does not exist yet. */
@@ -78,78 +93,132 @@ export function nameOf({ defaultName, translations }: NamedFields): TranslatedTe
 
 function sorted(texts: Readonly<Record<string, string | null>>): Readonly<Record<string, string>> {
   const filled = Object.entries(texts).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && !isBlank(entry[1]),
   )
   return Object.fromEntries(filled.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/**
- * The outcome for a job category, and its fields now; `absent`: there is none with the key; `kept`: the
- * service has kept fields that a PUT has left out, and changed the rest.
- */
-export type JobCategoryChange =
-  | { readonly outcome: 'absent' | 'nameless' }
-  | { readonly outcome: 'kept'; readonly kept: readonly string[] }
-  | {
-      readonly outcome: 'written' | 'skipped'
-      readonly id: string
-      readonly body: JobCategoryBody
-      /** The fields are equal except for spaces at the ends and the Unicode form. */
-      readonly isFolded: boolean
-    }
+/** The change that one record wants. */
+export interface NamedChange {
+  readonly ordinal: number
+  readonly wanted: WantedNamed
+}
 
-/** Says which fields the service does not empty. */
-export function keptInWords(fields: readonly string[]): string {
-  return `The service has kept ${fields.join(' and ')}, which the record empties: it keeps fields that a PUT leaves out. All other fields are as in the record.`
+/** The tools to apply changes of job categories. */
+export interface JobCategoryTools {
+  readonly client: WriteClient
+  readonly pool: TaskPool
+  readonly time: Pick<Time, 'sleep'>
+  readonly signal: AbortSignal
+  readonly missingFields: 'keep' | 'empty'
+  /** Called once for each record, when its verdict is final. */
+  readonly settle: (ordinal: number, verdict: Verdict) => void
+}
+
+/** The verdict on a record, and what its job category should have now; without an id it was not found. */
+interface Change {
+  readonly verdict: Verdict
+  readonly id?: string
+  readonly fields?: NamedFields
+}
+
+/** A job category with a request that may still have its effect, and the records that wait for it. */
+interface Uncertain {
+  fields: NamedFields
+  readonly verdicts: Map<number, Verdict>
 }
 
 /**
- * Reads a job category, merges the wanted fields, and puts all fields if they differ: a PUT empties what it
- * leaves out. It puts by the id that it has read, whatever key was used. It reads and merges once more if
- * somebody else wrote in between, and reads again to check the fields that it emptied. A job category that
- * would lose its name is not changed (`nameless`). Throws what the client throws.
+ * Reads each job category, merges the record with it, and puts all fields if they differ: a PUT empties what it leaves
+ * out. What was not answered with certainty is read at the end.
  */
-export async function changeJobCategory(
-  jobCategories: Pick<JobCategories, 'get' | 'put'>,
-  wanted: Omit<WantedNamed, 'also'>,
-  missingFields: 'keep' | 'empty',
-): Promise<JobCategoryChange> {
-  const { key } = wanted
-  return attempt(false)
+export async function applyJobCategories(
+  changes: readonly NamedChange[],
+  tools: JobCategoryTools,
+): Promise<void> {
+  const { client, pool, missingFields, settle, time, signal } = tools
+  const { jobCategories } = client
+  const uncertain = new Map<string, Uncertain>()
+  await pool.each(inOrderOfKey(changes), async (sequence) => {
+    for (const { ordinal, wanted } of sequence) {
+      const { verdict, id = '', fields } = await change(wanted).catch(refused)
+      const waiting = uncertain.get(id)
+      if (waiting === undefined || fields === undefined) settle(ordinal, verdict)
+      else {
+        waiting.fields = fields
+        waiting.verdicts.set(ordinal, verdict)
+      }
+    }
+  })
+  if (uncertain.size === 0) return
+  await time.sleep(LATE_MS, signal)
+  await pool.each([...uncertain], async ([id, { fields, verdicts }]) => {
+    const now = await fieldsNow(id).catch((error: unknown) => void refusalOf(error))
+    const isUndone = differenceOf(fields, now ?? EMPTY) === 'real'
+    for (const [ordinal, verdict] of verdicts) settle(ordinal, isUndone ? UNDONE : verdict)
+  })
 
-  async function attempt(isSecond: boolean): Promise<JobCategoryChange> {
-    const found = await jobCategories.get(key)
-    if (found === undefined) return { outcome: 'absent' }
+  async function change(wanted: WantedNamed): Promise<Change> {
+    const { defaultName, also, key } = wanted
+    // This needs no request.
+    if (defaultName === '' || (defaultName === undefined && missingFields === 'empty'))
+      return { verdict: NAMELESS }
+    for (const reference of also) {
+      const other = (await jobCategories.get(reference))?.record.id
+      if (other !== undefined && !('id' in key && other === key.id))
+        return { verdict: contradiction(reference.name) }
+    }
+    return attempt(wanted, false)
+  }
+
+  /**
+   * Puts by the id that was read, whatever key was used. Reads and merges once more if somebody else wrote in between,
+   * and reads again to check the fields that it emptied.
+   */
+  async function attempt(wanted: WantedNamed, isSecond: boolean): Promise<Change> {
+    const found = await jobCategories.get(wanted.key)
+    if (found === undefined) return { verdict: ABSENT }
     const { record, etag } = found
-    const current = fieldsOf({ name: record.name, text: record.externalCode })
-    const merged = mergeNamed(current, wanted, missingFields)
-    if (merged.defaultName === '') return { outcome: 'nameless' }
     const { id } = record
-    const body = { name: nameOf(merged), ...(merged.text !== '' && { externalCode: merged.text }) }
-    const difference = differenceOf(current, merged)
-    const change = { id, body, isFolded: difference === 'folded' }
+    const current = fieldsOf({ name: record.name, text: record.externalCode })
+    const fields = mergeNamed(current, wanted, missingFields)
+    if (fields.defaultName === '') return { verdict: NAMELESS }
+    const body = { name: nameOf(fields), ...(fields.text !== '' && { externalCode: fields.text }) }
+    const difference = differenceOf(current, fields)
+    const isFolded = difference === 'folded' && { folded: true as const }
     // A PUT that is answered with 412 may be ours, if the answer to the first attempt was lost.
-    if (difference !== 'real') return { outcome: isSecond ? 'written' : 'skipped', ...change }
+    if (difference !== 'real')
+      return { verdict: { outcome: isSecond ? 'written' : 'skipped', ...isFolded }, id, fields }
+    const onUncertain = () => {
+      if (!uncertain.has(id)) uncertain.set(id, { fields, verdicts: new Map() })
+    }
     try {
-      await jobCategories.put({ id }, body, etag)
+      await jobCategories.put({ id }, body, etag, { onUncertain })
     } catch (error) {
-      if (etag !== undefined && !isSecond && isOutdated(error)) return attempt(true)
+      if (etag !== undefined && !isSecond && isOutdated(error)) return attempt(wanted, true)
       throw error
     }
-    const kept = await keptOf(id, current, merged)
-    return kept.length === 0 ? { outcome: 'written', ...change } : { outcome: 'kept', kept }
+    const kept = await keptOf(id, current, fields)
+    return { verdict: kept.length === 0 ? { outcome: 'written' } : keptVerdict(kept), id, fields }
   }
 
   /** Fields that should be empty and are not. */
   async function keptOf(id: string, before: NamedFields, after: NamedFields): Promise<string[]> {
     const emptied = fieldsLost(before, after)
-    if (emptied.length === 0) return []
-    const found = await jobCategories.get({ id })
-    if (found === undefined) return []
-    const { name, externalCode } = found.record
-    const lost = new Set(fieldsLost(before, fieldsOf({ name, text: externalCode })))
+    const now = emptied.length === 0 ? undefined : await fieldsNow(id)
+    if (now === undefined) return []
+    const lost = new Set(fieldsLost(before, now))
     return emptied.filter((field) => !lost.has(field))
   }
+
+  async function fieldsNow(id: string): Promise<NamedFields | undefined> {
+    const record = (await jobCategories.get({ id }))?.record
+    return record && fieldsOf({ name: record.name, text: record.externalCode })
+  }
+}
+
+function refused(error: unknown): Change {
+  return { verdict: refusalOf(error) }
 }
 
 /** The fields that have a value before and none afterwards. */
@@ -168,68 +237,24 @@ function isOutdated(error: unknown): boolean {
   return error instanceof ClientError && statusIs(error.status, 'outdated')
 }
 
-/** The change that one record wants. */
-export interface NamedChange {
-  readonly ordinal: number
-  readonly wanted: WantedNamed
-}
-
-/** The tools to apply changes of job categories. */
-export interface JobCategoryTools {
-  readonly client: WriteClient
-  readonly pool: TaskPool
-  readonly missingFields: 'keep' | 'empty'
-  /** Called once for each record, when its verdict is final. */
-  readonly settle: (ordinal: number, verdict: Verdict) => void
-}
-
-/** Reads each job category, merges the record with it, and writes it completely if they differ. */
-export async function applyJobCategories(
-  changes: readonly NamedChange[],
-  tools: JobCategoryTools,
-): Promise<void> {
-  const { client, pool, missingFields, settle } = tools
-  await pool.each(inOrderOfKey(changes), async (sequence) => {
-    for (const { ordinal, wanted } of sequence) settle(ordinal, await change(wanted))
-  })
-
-  async function change(wanted: WantedNamed): Promise<Verdict> {
-    const { defaultName } = wanted
-    // This needs no request.
-    if (defaultName === '' || (defaultName === undefined && missingFields === 'empty'))
-      return NAMELESS
-    try {
-      for (const reference of wanted.also) {
-        const other = await idOf(reference)
-        if (other === undefined || ('id' in wanted.key && other === wanted.key.id)) continue
-        return contradiction(reference.name)
-      }
-      const change = await changeJobCategory(client.jobCategories, wanted, missingFields)
-      switch (change.outcome) {
-        case 'absent':
-          return ABSENT
-        case 'nameless':
-          return NAMELESS
-        case 'kept':
-          return { outcome: 'rejected', reason: keptInWords(change.kept) }
-        default:
-          return { outcome: change.outcome, ...(change.isFolded && { folded: true }) }
-      }
-    } catch (error) {
-      return refusalOf(error)
-    }
-  }
-
-  async function idOf(reference: ByReference): Promise<string | undefined> {
-    return (await client.jobCategories.get(reference))?.record.id
-  }
-}
-
 function contradiction(name: string): Verdict {
   return {
     outcome: 'rejected',
     reason: `The id and the external reference ${name} identify different job categories. Leave out the one that is wrong.`,
   }
+}
+
+function keptVerdict(fields: readonly string[]): Verdict {
+  return {
+    outcome: 'rejected',
+    reason: `The service has kept ${fields.join(' and ')}, which the record empties: it keeps fields that a PUT leaves out. All other fields are as in the record.`,
+  }
+}
+
+const UNDONE: Verdict = {
+  outcome: 'unknown',
+  reason:
+    'The service did not confirm a request for this job category, and it has other fields now than were requested last. Write the record again later.',
 }
 
 const ABSENT: Verdict = {

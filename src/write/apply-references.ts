@@ -1,7 +1,8 @@
-import { withoutValues } from '../ground/mask.ts'
-import { foldedMost } from '../ground/text.ts'
+import type { CallOptions } from '../client/service-client.ts'
+import type { Time } from '../http/clock.ts'
 import { statusIs } from '../http/status.ts'
-import { refusalOf, type Verdict } from './outcome.ts'
+import { type Journal, LATE_MS, type Move } from './journal.ts'
+import { ObjectRefusal, refusalOf, type Verdict } from './outcome.ts'
 import {
   independentChanges,
   planReferences,
@@ -14,23 +15,20 @@ import {
   commit,
   createReferenceGroup,
   type GroupRecord,
-  giveUp,
   isWritten,
   noteLink,
   noteSettled,
   type ReferenceGroup,
   refuse,
   remainingOf,
-  treatAsEqual,
-  verdictOf,
 } from './reference-group.ts'
 import {
   type CachedLinks,
-  differInForm,
   type FoundReference,
   lookUpReference,
+  type ServiceCache,
 } from './service-cache.ts'
-import { groupBy, type TaskPool } from './task-pool.ts'
+import type { TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
 /** The tools to apply changes of one name of one collection. */
@@ -40,6 +38,9 @@ export interface ReferenceTools {
   readonly name: string
   readonly links: CachedLinks
   readonly pool: TaskPool
+  readonly journal: Journal
+  readonly time: Pick<Time, 'sleep'>
+  readonly signal: AbortSignal
   readonly relink: boolean
   readonly isDryRun: boolean
   /** Called once for each record, when its verdict is final. */
@@ -48,43 +49,42 @@ export interface ReferenceTools {
 
 /**
  * Applies changes of one name of one collection, in independent groups: a killed run leaves at most as many
- * of them half done as there are parallel requests.
+ * of them half done as there are parallel requests. What was not answered with certainty is read at the end.
  */
 export async function applyReferences(
   changes: readonly ReferenceChange[],
   tools: ReferenceTools,
 ): Promise<void> {
-  const { links, pool } = tools
-  const groups = independentChanges(changes, links)
+  const { links, pool, time, signal } = tools
+  const groups = independentChanges(changes, links).map((one) => createReferenceGroup(one, links))
   // If the links are not listed, it is not known whether groups are independent: then they run one after
   // another.
   const rounds = links.isComplete ? [groups] : groups.map((group) => [group])
   for (const round of rounds) await pool.each(round, (group) => applyGroup(group, tools))
+  const uncertain = groups.filter(({ isUncertain }) => isUncertain)
+  if (uncertain.length === 0) return
+  await time.sleep(LATE_MS, signal)
+  await pool.each(uncertain, (group) => readBack(group, tools))
 }
 
 /**
  * Plans, requests all deletes and then all puts, one after another, and plans again without the refused
- * records. So a link that was deleted for a refused record is restored. Before a link is deleted for a
- * record, the service is asked to put the record: if it refuses for another reason than the link, such as a
- * missing record, nothing is deleted.
+ * records. So a link that was deleted for a refused record is restored.
  */
-async function applyGroup(
-  changes: readonly ReferenceChange[],
-  tools: ReferenceTools,
-): Promise<void> {
-  const group = createReferenceGroup(changes, tools.links)
+async function applyGroup(group: ReferenceGroup, tools: ReferenceTools): Promise<void> {
   const records = [...group.records.values()]
+  const moves: Move[] = []
   try {
-    await askForForm(group, tools)
     do {
       group.isPlanOutdated = false
-      await applyPlan(group, tools)
-      if (!group.isPlanOutdated) await askForForm(group, tools)
+      await applyPlan(group, moves, tools)
     } while (group.isPlanOutdated)
-    settle(records, tools)
+    for (const move of moves) await tools.journal.remove(move)
+    if (!group.isUncertain) settle(records, tools)
   } catch (error) {
     // Requested changes are done; the next run decides about the others.
-    settle(records.filter(isWritten), tools)
+    const isFinal = (record: GroupRecord) => record.isRefused || isWritten(record)
+    if (!group.isUncertain) settle(records.filter(isFinal), tools)
     throw error
   } finally {
     commit(group)
@@ -92,20 +92,26 @@ async function applyGroup(
 }
 
 function settle(records: readonly GroupRecord[], tools: ReferenceTools): void {
-  for (const record of records) {
-    const verdict = verdictOf(record)
-    if (verdict !== undefined) tools.settle(record.ordinal, verdict)
-  }
+  for (const { ordinal, verdict } of records)
+    if (verdict !== undefined) tools.settle(ordinal, verdict)
 }
 
 /** Makes a plan from what is known, and requests what it says. */
-async function applyPlan(group: ReferenceGroup, tools: ReferenceTools): Promise<void> {
+async function applyPlan(
+  group: ReferenceGroup,
+  moves: Move[],
+  tools: ReferenceTools,
+): Promise<void> {
   const { start, current } = group
   const { relink, isDryRun } = tools
   const plan = planReferences({ start, current, changes: remainingOf(group), relink })
   noteSettled(group, plan.settled)
-  if (!isDryRun) await askBeforeDeleting(plan, group, tools)
-  if (group.isPlanOutdated) return
+  if (!isDryRun) {
+    await askBeforeDeleting(plan, group, tools)
+    if (group.isPlanOutdated) return
+    await prepareMoves(plan, group, moves, tools)
+    if (group.isPlanOutdated) return
+  }
   for (const one of plan.deletes) await requestDelete(one, group, tools)
   for (const one of plan.puts) await requestPut(one, group, tools)
   // A dry run cannot get the service's own message.
@@ -113,8 +119,8 @@ async function applyPlan(group: ReferenceGroup, tools: ReferenceTools): Promise<
 }
 
 /**
- * Puts the records that replace another link, once each, before that link is deleted. The answers may change what has
- * to be deleted.
+ * Puts the records that replace another link, once each, before that link is deleted. If the service refuses one for
+ * another reason than the link, such as a missing record, nothing is deleted for it.
  */
 async function askBeforeDeleting(
   { puts }: ReferencePlan,
@@ -130,18 +136,67 @@ async function askBeforeDeleting(
   }
 }
 
+/**
+ * Nothing is deleted that is not known to be restorable: each link that makes room for another one is put as it is
+ * before, and noted in the journal. If the service refuses that, the record is refused.
+ */
+async function prepareMoves(
+  { deletes, puts }: ReferencePlan,
+  group: ReferenceGroup,
+  moves: Move[],
+  { client, collection, name, journal }: ReferenceTools,
+): Promise<void> {
+  const old: [string, string][] = []
+  for (const { value, ordinal } of deletes) {
+    const record = recordOf(ordinal, group)
+    const id = group.current.idOf(value)
+    if (id === undefined || (record?.id === undefined && record?.value === value)) continue
+    if (!group.restorable.has(value)) await putAsItIs(value, id, record)
+    if (group.restorable.get(value)) old.push([value, id])
+  }
+  if (old.length === 0 || group.isPlanOutdated) return
+  const wanted = puts.map(({ value, id }) => [value, id] as const)
+  const move: Move = { kind: 'move', collection, name, old, wanted }
+  moves.push(move)
+  await journal.add(move)
+
+  async function putAsItIs(value: string, id: string, record: GroupRecord | undefined) {
+    try {
+      const link = { collection, name, value, internalReference: id }
+      await client.references.put(link, uncertainIn(group))
+      group.restorable.set(value, true)
+    } catch (error) {
+      const { reason, ...verdict } = refusalOf(error)
+      // The link leads to a record that is gone: nobody needs it.
+      if (statusIs(verdict.status, 'missing')) return void group.restorable.set(value, false)
+      if (record === undefined) throw notRestorable(journal)
+      const why = `The service does not accept the link that this record replaces, so it could not be restored, and nothing was deleted: ${reason}`
+      refuse(group, record, { ...verdict, reason: why })
+    }
+  }
+}
+
 async function requestDelete(
   { value, ordinal }: ReferenceDelete,
   group: ReferenceGroup,
-  { client, collection, name }: ReferenceTools,
+  tools: ReferenceTools,
 ): Promise<void> {
+  const { client, collection, name, links } = tools
   const record = recordOf(ordinal, group)
+  const isWanted = record !== undefined && record.id === undefined
+  const wasListed = group.current.idOf(value) !== undefined
+  if (isWanted) record.isAsked = true
   try {
-    const outcome = await client.references.remove(collection, name, value)
+    const isAbsent = tools.isDryRun && !wasListed && (await lookUp(value, tools)) === undefined
+    const outcome = isAbsent
+      ? 'absent'
+      : await client.references.remove(collection, name, value, uncertainIn(group))
     group.current.unlink(value)
-    if (record === undefined) return
-    group.lostFor.set(value, record)
-    if (record.id === undefined) record.verdict = { outcome }
+    if (record !== undefined) group.lostFor.set(value, record)
+    if (isWanted) record.verdict = { outcome }
+    // The service may have deleted a value that it lists in another form.
+    if (outcome === 'absent' || wasListed || tools.isDryRun) return
+    for (const other of links.alike(value)) await lookAgain(other, group, tools)
   } catch (error) {
     if (record === undefined) throw error
     refuse(group, record, refusalOf(error))
@@ -158,11 +213,13 @@ async function requestPut(
   if (record?.isRefused) return
   const refusal = await tryToPut(put, group, tools)
   if (refusal === undefined) return
-  if (record === undefined) giveUp(group, put.value)
-  else if (
-    statusIs(refusal.status, 'missing') ||
-    !(await wasPlanWrong(put.value, record, group, tools))
-  )
+  if (record === undefined) {
+    // Somebody else may have linked it meanwhile.
+    if (await lookAgain(put.value, group, tools)) return
+    return giveUp(put.value, group, tools)
+  }
+  const isMissing = statusIs(refusal.status, 'missing')
+  if (isMissing || !(await wasPlanWrong(put.value, record, group, tools)))
     refuse(group, record, refusal)
 }
 
@@ -170,60 +227,41 @@ async function requestPut(
 async function tryToPut(
   put: ReferencePut,
   group: ReferenceGroup,
-  tools: ReferenceTools,
+  { client, collection, name }: ReferenceTools,
 ): Promise<Verdict | undefined> {
+  const { value, id } = put
   const record = recordOf(put.ordinal, group)
   if (record !== undefined) record.isAsked = true
   try {
-    const isLinked = await link(put, group, tools)
-    if (isLinked && record !== undefined) record.verdict = written(put)
+    const reference = { collection, name, value, internalReference: id }
+    await client.references.put(reference, uncertainIn(group))
+    group.current.link(value, id)
+    if (record !== undefined) record.verdict = written(put)
     return undefined
   } catch (error) {
-    return redacted(refusalOf(error), [put.value, group.current.valueOfId(put.id)])
+    return refusalOf(error)
   }
 }
 
-/**
- * Puts a reference; false if the service has kept the record's old value, because it differs only in case
- * or spaces.
- */
-async function link(
-  { value, id }: ReferencePut,
-  group: ReferenceGroup,
-  tools: ReferenceTools,
-): Promise<boolean> {
-  const { client, collection, name } = tools
-  const former = group.current.valueOfId(id)
-  await client.references.put({ collection, name, value, internalReference: id })
-  if (former !== undefined && differInForm(former, value)) {
-    const found = await lookUp(value, tools)
-    if (found !== 'unanswered' && found?.value === former) {
-      treatAsEqual(group, former, value)
-      return false
-    }
+/** A link that a refused record replaced is deleted and cannot be put again: no further one may be lost. */
+function giveUp(value: string, group: ReferenceGroup, { journal }: ReferenceTools): void {
+  const record = group.lostFor.get(value)
+  if (record?.verdict?.outcome === 'rejected') {
+    const reason = `${record.verdict.reason ?? ''} The link that it replaced was deleted and could not be restored.`
+    record.verdict = { ...record.verdict, reason }
   }
-  group.current.link(value, id)
-  return true
+  if (group.restorable.get(value) !== false) throw notRestorable(journal)
+  for (const view of [group.start, group.current]) view.unlink(value)
+  group.isPlanOutdated = true
 }
 
-/**
- * Reads a value that is not linked, if a linked one differs only in case or spaces and the input has both:
- * the service may treat them as the same.
- */
-async function askForForm(group: ReferenceGroup, tools: ReferenceTools): Promise<void> {
-  const { records, current, askedInForm } = group
-  for (const alike of groupBy([...records.values()], ({ value }) => foldedMost(value))) {
-    const values = alike.map(({ value }) => value)
-    const linked = values.find((value) => current.idOf(value) !== undefined)
-    const other = values.find(
-      (value) => current.idOf(value) === undefined && current.isKnown(value),
-    )
-    if (linked === undefined || other === undefined || askedInForm.has(other)) continue
-    askedInForm.add(other)
-    const found = await lookUp(other, tools)
-    if (found !== 'unanswered' && found !== undefined && found.id === current.idOf(linked))
-      treatAsEqual(group, linked, other)
-  }
+function notRestorable({ path }: Journal): ObjectRefusal {
+  const where = path === undefined ? '' : ` It is in the journal ${path}.`
+  return new ObjectRefusal(
+    'system',
+    'links-not-restored',
+    `The service does not accept a link again that was deleted to make room for another one, so no more references are written.${where} Start again when the service accepts references: the next run restores it first.`,
+  )
 }
 
 /**
@@ -238,15 +276,90 @@ async function wasPlanWrong(
 ): Promise<boolean> {
   if (!tools.relink || record.isReread) return false
   record.isReread = true
+  return lookAgain(value, group, tools)
+}
+
+async function lookAgain(
+  value: string,
+  group: ReferenceGroup,
+  tools: ReferenceTools,
+): Promise<boolean> {
   const found = await lookUp(value, tools)
   return found !== 'unanswered' && noteLink(group, value, found?.id)
 }
 
 function lookUp(
   value: string,
-  { client, collection, name }: ReferenceTools,
+  { client, collection, name }: Pick<ReferenceTools, 'client' | 'collection' | 'name'>,
 ): Promise<FoundReference> {
   return lookUpReference(client, collection, name, value)
+}
+
+/** Reads all links of a group again: one of its own requests may have undone what a later one did. */
+async function readBack(group: ReferenceGroup, tools: ReferenceTools): Promise<void> {
+  const { links } = tools
+  const records = [...group.records.values()]
+  const undone = new Set<GroupRecord>()
+  for (const value of new Set([...records.map(({ value }) => value), ...group.start.changed()])) {
+    const expected = links.idOf(value)
+    const found = await lookUp(value, tools)
+    const id = found === 'unanswered' ? undefined : found?.id
+    if (found !== 'unanswered' && id === expected) continue
+    for (const record of records)
+      if (record.value === value || [id, expected].includes(record.id ?? '')) undone.add(record)
+    if (id === undefined) links.unlink(value)
+    else links.link(value, id)
+  }
+  for (const record of undone) if (!record.isRefused) record.verdict = UNDONE
+  settle(records, tools)
+}
+
+const UNDONE: Verdict = {
+  outcome: 'unknown',
+  reason:
+    'The service did not confirm a request for this value, and has another link now than was requested last. Write the record again later.',
+}
+
+/**
+ * Restores what an earlier run has deleted and not replaced: the old link, or if its record has a new value already,
+ * the wanted one. Throws an ObjectRefusal if the service does not accept it.
+ */
+export async function restoreMoves(
+  client: WriteClient,
+  cache: ServiceCache,
+  journal: Journal,
+): Promise<void> {
+  for (const move of journal.entries) {
+    if (move.kind !== 'move') continue
+    const { collection, name, old, wanted } = move
+    const links = await cache.links(collection, name)
+    const present = new Map<string, string | undefined>()
+    const holderOf = async (value: string) => {
+      const found = await lookUp(value, { client, collection, name })
+      if (found === 'unanswered') throw notRestorable(journal)
+      return found?.id
+    }
+    for (const [value] of [...old, ...wanted])
+      present.set(
+        value,
+        links.isComplete ? links.idOf(links.spelled(value)) : await holderOf(value),
+      )
+    const isFree = (id: string | undefined) =>
+      id !== undefined && ![...present.values()].includes(id) && links.valueOfId(id) === undefined
+    for (const [value, id] of old) {
+      const target = [id, new Map(wanted).get(value)].find(isFree)
+      if (present.get(value) !== undefined || target === undefined) continue
+      const reference = { collection, name, value, internalReference: target }
+      await client.references.put(reference).catch(async (error: unknown) => {
+        refusalOf(error)
+        // The wanted link may be refused as before, and somebody else may have linked the value since.
+        if (target === id && (await holderOf(value)) === undefined) throw notRestorable(journal)
+      })
+      present.set(value, target)
+    }
+    cache.forget(collection, name)
+    await journal.remove(move)
+  }
 }
 
 /** The record for which a request is made; undefined if it undoes what a refused record started. */
@@ -257,6 +370,14 @@ function recordOf(
   return ordinal === undefined ? undefined : records.get(ordinal)
 }
 
+function uncertainIn(group: ReferenceGroup): CallOptions {
+  return {
+    onUncertain: () => {
+      group.isUncertain = true
+    },
+  }
+}
+
 function written({ isRelink, takenFrom, replaces }: ReferencePut): Verdict {
   return {
     outcome: 'written',
@@ -264,10 +385,4 @@ function written({ isRelink, takenFrom, replaces }: ReferencePut): Verdict {
     ...(takenFrom !== undefined && { takenFrom }),
     ...(replaces && { replaces }),
   }
-}
-
-/** The service's message may contain the value, and the record's old value. */
-function redacted(verdict: Verdict, values: readonly (string | undefined)[]): Verdict {
-  const known = values.filter((value) => value !== undefined)
-  return { ...verdict, reason: withoutValues(verdict.reason ?? '', known) }
 }

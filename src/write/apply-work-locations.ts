@@ -1,6 +1,7 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation, WorkLocationBody } from '../client/service-client.ts'
 import { folded } from '../ground/text.ts'
+import type { Time } from '../http/clock.ts'
 import { statusIs } from '../http/status.ts'
 import {
   differenceOf,
@@ -11,8 +12,9 @@ import {
   type NamedFields,
   nameOf,
 } from './apply-job-categories.ts'
+import { type Journal, LATE_MS, type PendingCreation } from './journal.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
-import { NAMELESS, type WantedNamed } from './read-record.ts'
+import { type ByReference, NAMELESS, type WantedNamed } from './read-record.ts'
 import type { CachedLinks, ServiceCache } from './service-cache.ts'
 import type { WriteClient } from './write-client.ts'
 
@@ -20,6 +22,10 @@ import type { WriteClient } from './write-client.ts'
 export interface WorkLocationTools {
   readonly client: WriteClient
   readonly cache: ServiceCache
+  readonly journal: Journal
+  readonly time: Pick<Time, 'sleep'>
+  readonly signal: AbortSignal
+  readonly isDryRun: boolean
   /** Called once for each record, when its verdict is final. */
   readonly settle: (ordinal: number, verdict: Verdict) => void
 }
@@ -34,8 +40,38 @@ export async function applyWorkLocations(
   changes: readonly NamedChange[],
   tools: WorkLocationTools,
 ): Promise<void> {
+  if (!tools.isDryRun) await lookForEarlier(tools)
   for (const { ordinal, wanted } of changes)
     tools.settle(ordinal, await place(wanted, tools).catch(refusalOf))
+}
+
+/** How often to look for a work location that may still be created. */
+const LOOK_MS = 1000
+
+/** Waits until what an earlier run has requested is in the list, or does not come any more. */
+async function lookForEarlier(tools: WorkLocationTools): Promise<void> {
+  const { cache, journal } = tools
+  for (const entry of journal.entries) {
+    if (entry.kind !== 'creation' || cache.unconfirmed.has(entry)) continue
+    await lookFor(entry, tools, Math.min(LATE_MS, entry.at + LATE_MS - Date.now()))
+    await journal.remove(entry)
+  }
+}
+
+/** Reads the list until it has work locations of the name, for so many milliseconds. */
+async function lookFor(
+  { reference, name }: PendingCreation,
+  tools: WorkLocationTools,
+  patience: number,
+): Promise<WorkLocation[]> {
+  const { cache, time, signal } = tools
+  const links = await cache.links(COLLECTION, reference)
+  for (let left = patience; ; left -= LOOK_MS) {
+    await cache.readWorkLocations()
+    const found = await namesakesOf(name, links, tools)
+    if (found.length > 0 || left <= 0) return found
+    await time.sleep(Math.min(left, LOOK_MS), signal)
+  }
 }
 
 /** A work location that must exist under a reference. */
@@ -54,7 +90,7 @@ async function place(wanted: WantedNamed, tools: WorkLocationTools): Promise<Ver
   if ('id' in key) return compareById(key.id, wanted, tools)
   const fields = mergeNamed(EMPTY, wanted, 'keep')
   if (fields.defaultName === '') return NAMELESS
-  if (cache.unconfirmed.has(textOf(key))) return EARLIER_WAITS
+  if ([...cache.unconfirmed].some((one) => isFor(one, key))) return EARLIER_WAITS
   const links = await cache.links(COLLECTION, key.name)
   const value = links.spelled(key.value)
   const verdict = await byReference({ name: key.name, value, fields, links }, wanted, tools)
@@ -105,7 +141,7 @@ async function adoptOrCreate(creation: Creation, tools: WorkLocationTools): Prom
   const { cache } = tools
   const { fields, links } = creation
   if (cache.refused.delete(folded(fields.defaultName))) await cache.readWorkLocations()
-  const namesakes = await namesakesOf(creation, tools)
+  const namesakes = await namesakesOf(fields.defaultName, links, tools)
   if (namesakes.length > 1 || (namesakes.length === 1 && !links.isComplete))
     return ambiguous(namesakes)
   const [namesake] = namesakes
@@ -125,27 +161,36 @@ function adopted(namesake: WorkLocation, fields: NamedFields): Verdict {
 }
 
 /**
- * Requests a creation once, and looks for the work location if the answer does not say what happened.
+ * Requests a creation once, and looks for the work location if the answer does not say what happened. Until that is
+ * known, it is in the journal.
  */
 async function create(creation: Creation, tools: WorkLocationTools): Promise<Verdict> {
-  const { cache } = tools
-  const { fields } = creation
+  const { cache, journal, isDryRun } = tools
+  const { fields, name: reference, value } = creation
+  const name = fields.defaultName
+  const entry: PendingCreation = { kind: 'creation', reference, value, name, at: Date.now() }
   // Later, the two could not be distinguished.
-  if (cache.unconfirmed.has(folded(fields.defaultName))) {
-    cache.unconfirmed.add(textOf(creation))
+  if ([...cache.unconfirmed].some((one) => folded(one.name) === folded(name))) {
+    cache.unconfirmed.add(entry)
     return UNCONFIRMED_NAMESAKE
   }
   const description = fields.text !== '' && { description: fields.text }
   const body = { name: nameOf(fields), ...description }
-  const created = await tryToCreate(body, fields, tools)
-  const mustLook = created.id === undefined && (await isListed(tools))
-  const namesakes = mustLook ? await namesakesOf(creation, tools) : []
-  if (namesakes.length > 1) return ambiguous(namesakes)
+  if (!isDryRun) await journal.add(entry)
+  const created = await tryToCreate(body, fields, tools).catch(async (error: unknown) => {
+    if (error instanceof ClientError) await journal.remove(entry)
+    throw error
+  })
+  // A journal that lasts leaves the wait to the next run.
+  const patience = journal.path === undefined ? LATE_MS : 0
+  const namesakes = created.id === undefined ? await lookOnce(entry, tools, patience) : []
   const id = created.id ?? namesakes[0]?.id
   if (id === undefined) {
-    cache.unconfirmed.add(textOf(creation)).add(folded(fields.defaultName))
+    cache.unconfirmed.add(entry)
     return unconfirmed(created.failure)
   }
+  if (!isDryRun) await journal.remove(entry)
+  if (namesakes.length > 1) return ambiguous(namesakes)
   const locations = await cache.workLocations()
   locations.set(id, { ...body, id })
   return register(creation, id, { outcome: 'created' }, tools)
@@ -166,13 +211,12 @@ async function tryToCreate(
   }
 }
 
-/** Reads the list once more; if that fails, the next record meets the failure again. */
-async function isListed({ cache }: WorkLocationTools): Promise<boolean> {
+/** Like `lookFor`; nothing is found if the list cannot be read. */
+async function lookOnce(...what: Parameters<typeof lookFor>): Promise<WorkLocation[]> {
   try {
-    await cache.readWorkLocations()
-    return true
+    return await lookFor(...what)
   } catch (error) {
-    if (error instanceof ClientError) return false
+    if (error instanceof ClientError) return []
     throw error
   }
 }
@@ -181,14 +225,14 @@ async function isListed({ cache }: WorkLocationTools): Promise<boolean> {
  * Work locations with the same name that may be the wanted one: those that have no value of the reference.
  */
 async function namesakesOf(
-  { fields, links }: Creation,
+  name: string,
+  links: CachedLinks,
   { cache }: WorkLocationTools,
 ): Promise<WorkLocation[]> {
   const locations = await cache.workLocations()
   return [...locations.values()].filter(
-    ({ id, name }) =>
-      folded(name?.default ?? '') === folded(fields.defaultName) &&
-      links.valueOfId(id) === undefined,
+    (one) =>
+      folded(one.name?.default ?? '') === folded(name) && links.valueOfId(one.id) === undefined,
   )
 }
 
@@ -234,8 +278,8 @@ async function holderOf(
   }
 }
 
-function textOf({ name, value }: Pick<Creation, 'name' | 'value'>): string {
-  return JSON.stringify([name, folded(value)])
+function isFor(entry: PendingCreation, { name, value }: ByReference): boolean {
+  return entry.reference === name && folded(entry.value) === folded(value)
 }
 
 function compare(location: WorkLocation | undefined, wanted: WantedNamed): Verdict {

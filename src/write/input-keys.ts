@@ -1,6 +1,6 @@
 import type { MaxDeletes } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
-import { folded } from '../ground/text.ts'
+import { folded, formOf } from '../ground/text.ts'
 import type { CachedLinks, ServiceCache } from './service-cache.ts'
 
 /** A reference that would be deleted because it is not in the input. */
@@ -83,11 +83,16 @@ export function createInputKeys(most: MaxDeletes): InputKeys {
         const links = await cache.links(collection, name)
         const group = `${collection}, ${name}`
         if (!links.isComplete) {
-          refusal ??= `the list of references of ${group} cannot be read`
+          refusal ??= `the list of references of ${group} cannot be read, or has none of exactly this name`
           continue
         }
-        const wanted = new Set([...values].map(links.fold))
-        const beyond = [...links.values()].filter((value) => !wanted.has(links.fold(value)))
+        const listed = [...links.values()]
+        const present = new Set(listed.map(folded))
+        // A service that ignores case or blanks has these in another form.
+        const forms = new Set([...values].filter((value) => !present.has(value)).map(formOf))
+        const beyond = listed.filter(
+          (value) => !values.has(folded(value)) && !forms.has(formOf(value)),
+        )
         const taken = links.taken + beyond.length
         if (taken > mayBeTaken(links.initialSize, most))
           refusal ??= tooManyTaken(taken, links, group, most)

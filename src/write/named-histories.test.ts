@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { folded } from '../ground/text.ts'
+import { createJournal } from './journal.ts'
 import type { Outcome } from './outcome.ts'
 import { createFakeService, type FakeService, RECORDS, write } from './testing/fake-service.ts'
 import {
@@ -31,7 +32,14 @@ describe('after any history of faults and kills', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(
-          histories(category, category, ['lost', 'kill-before', 'kill-after', 'other']),
+          histories(category, category, [
+            'lost',
+            'late',
+            'later',
+            'kill-before',
+            'kill-after',
+            'other',
+          ]),
           async ({ options, wanted, runs, batchSize }) => {
             const service = createFakeService(options)
             for (let id = 1; id <= RECORDS; id++) {
@@ -56,6 +64,7 @@ describe('after any history of faults and kills', () => {
             }))
             const input = { service, object: 'job_categories', records, batchSize } as const
             for (const faults of runs) await write({ ...input, faults })
+            service.pass(60_000)
             const expected = new Map(
               [...service.categories].map(([id, { name, externalCode }]) => [
                 id,
@@ -138,7 +147,9 @@ describe('after any history of faults and kills', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(
-          histories(place, place, ['lost', 'lost-before', 'late', 'kill-before', 'kill-after']),
+          histories(place, place, [
+            ...(['lost', 'lost-before', 'late', 'later', 'kill-before', 'kill-after'] as const),
+          ]),
           async ({ options, start, wanted, runs, batchSize }) => {
             const service = createFakeService(options)
             const { locations } = service
@@ -172,7 +183,8 @@ describe('after any history of faults and kills', () => {
             const service = createFakeService(options)
             const { stored, records, before } = placed(service, start, wanted)
             const input = { service, object: 'work_locations', records, batchSize } as const
-            const both = await Promise.all([write(input), write(input)])
+            const other = { ...input, journal: createJournal() }
+            const both = await Promise.all([write(input), write(other)])
             const outcomes = [...both.flat(), ...(await write(input))]
             const named = new Set(outcomes.flatMap(({ ids = [] }) => ids))
             for (const id of service.locations.keys())

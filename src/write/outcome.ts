@@ -41,10 +41,7 @@ export interface Verdict {
   readonly replaced?: true
   /** An earlier record of the input, which was written, has another id for its value, or another value for its id. */
   readonly replaces?: true
-  /**
-   * The record and the service differ only in spaces at the ends, in the Unicode form (NFC) or, if the
-   * service ignores it, in case.
-   */
+  /** The record and the service differ only in spaces at the ends or in the Unicode form (NFC). */
   readonly folded?: true
   /** The records of the service that the reason mentions. */
   readonly ids?: readonly string[]
@@ -142,7 +139,7 @@ export function warningsOf({ remarkable }: OutcomeSummary): readonly string[] {
       ? '1 value is taken from another record; takenFrom in its outcome is the id of that record.'
       : `${taken} values are taken from other records; takenFrom in their outcomes is the id of that record.`,
     `${counted(replaced, 'record')} of the input ${replaced === 1 ? 'does' : 'do'} not count: a later one has another internalReference for the value, or another value for the internalReference.`,
-    `${counted(folded, 'record')} ${folded === 1 ? 'differs' : 'differ'} from what the service has in spaces at the ends, in the Unicode form of characters (NFC) or in a case that the service ignores, and ${folded === 1 ? 'counts' : 'count'} as equal.`,
+    `${counted(folded, 'record')} ${folded === 1 ? 'differs' : 'differ'} from what the service has in spaces at the ends or in the Unicode form of characters (NFC), and ${folded === 1 ? 'counts' : 'count'} as equal.`,
   ]
   return sentences.filter((_, i) => ([taken, replaced, folded][i] ?? 0) > 0)
 }

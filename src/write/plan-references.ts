@@ -1,4 +1,4 @@
-import { foldedMost } from '../ground/text.ts'
+import { formOf } from '../ground/text.ts'
 import type { Verdict } from './outcome.ts'
 import { type CachedLinks, changesOf, type LinkChanges, type Links } from './service-cache.ts'
 import { groupBy } from './task-pool.ts'
@@ -6,12 +6,12 @@ import { groupBy } from './task-pool.ts'
 /** The change that one record wants, under one name of one collection. */
 export interface ReferenceChange {
   readonly ordinal: number
-  /** In the form of the service, or of the record. */
+  /** In the spelling of the service, if it has the value. */
   readonly value: string
-  /** In the form of the record. */
-  readonly text: string
   /** The id to which the value should be linked; undefined deletes the value. */
   readonly id: string | undefined
+  /** Whether it was requested before: a deletion is requested once, whatever the list says. */
+  readonly isAsked?: boolean
 }
 
 /**
@@ -65,12 +65,15 @@ export function planReferences(input: ReferencePlanInput): ReferencePlan {
   const { target, owners, settled, refusals } = fold(input)
   const deletes: ReferenceDelete[] = []
   const puts: ReferencePut[] = []
+  const unasked = new Set(
+    changes.filter(({ id, isAsked }) => id === undefined && !isAsked).map(({ ordinal }) => ordinal),
+  )
   for (const value of new Set([...target.changed(), ...current.changed()])) {
     const ordinal = owners.get(value)
     const [have, want] = [current.idOf(value), target.idOf(value)]
-    const isThere = have !== undefined || !current.isKnown(value)
-    if (want === undefined ? isThere : have !== undefined && have !== want)
-      deletes.push({ value, ordinal })
+    // The list may not show what is to be deleted: only the answer to a DELETE says that it is gone.
+    const isWanted = ordinal !== undefined && unasked.has(ordinal)
+    if (isWanted || (have !== undefined && have !== want)) deletes.push({ value, ordinal })
     if (want !== undefined && have !== want)
       puts.push({ value, id: want, ordinal, ...relinked(start, value, want) })
   }
@@ -78,8 +81,8 @@ export function planReferences(input: ReferencePlanInput): ReferencePlan {
     if (settled.has(ordinal)) continue
     if (owners.get(value) !== ordinal)
       settled.set(ordinal, target.idOf(value) === id ? REPEATED : REPLACED)
-    else if (id === undefined) settled.set(ordinal, { outcome: 'absent' })
-    else settled.set(ordinal, { outcome: 'skipped' })
+    else if (id !== undefined && current.idOf(value) === id)
+      settled.set(ordinal, { outcome: 'skipped' })
   }
   return { deletes, puts, refusals, settled }
 }
@@ -166,15 +169,40 @@ export function independentChanges(
 
 /** The values and records that a change may touch in addition to its own value. */
 function concernedBy({ value, id }: ReferenceChange, links: CachedLinks): string[] {
-  const alike = links.alike(value)
-  const values = [...alike, id === undefined ? undefined : links.valueOfId(id)]
-  const ids = [id, links.idOf(value), ...alike.map((one) => links.idOf(one))]
+  const former = id === undefined ? undefined : links.valueOfId(id)
+  const ids = [id, links.idOf(value)]
   return [
-    // A service that ignores case or spaces treats them as one value, which only its answers show.
-    ofFolded(value),
-    ...values.filter((one) => one !== undefined).map(ofValue),
+    // A value can be deleted to make room for another form of it.
+    `form ${formOf(value)}`,
+    ...(former === undefined ? [] : [ofValue(former)]),
     ...ids.filter((one) => one !== undefined).map(ofId),
   ]
+}
+
+/**
+ * The ordinals of changes that link a value although another one of its form is linked or wanted by an earlier change:
+ * a service that ignores case or blanks treats both as one value, and each run would link them again. If the service
+ * lists both, it tells them apart.
+ */
+export function inOtherForm(
+  changes: readonly ReferenceChange[],
+  links: Pick<CachedLinks, 'alike' | 'seen'>,
+): ReadonlySet<number> {
+  const found = new Set<number>()
+  for (const { ordinal, value, id } of changes) {
+    const form = formOf(value)
+    const seen = links.seen.get(form) ?? new Map(links.alike(value).map((one) => [one, true]))
+    links.seen.set(form, seen)
+    if (id === undefined) {
+      seen.delete(value)
+      continue
+    }
+    const isAlone = seen.size === Number(seen.has(value))
+    const isToldApart = seen.get(value) === true && ![...seen.values()].includes(false)
+    if (!isAlone && !isToldApart) found.add(ordinal)
+    if (!seen.has(value)) seen.set(value, false)
+  }
+  return found
 }
 
 /** Sets of nodes, at first one for each node. All nodes of a set have the same root. */
@@ -205,10 +233,6 @@ function createUnions() {
 
 function ofValue(value: string): string {
   return `value ${value}`
-}
-
-function ofFolded(value: string): string {
-  return `folded ${foldedMost(value)}`
 }
 
 function ofId(id: string): string {

@@ -1,6 +1,6 @@
 import { idFault, nameFault, valueFault } from '../client/references.ts'
 import type { RecordKey } from '../client/service-client.ts'
-import { folded, nearest } from '../ground/text.ts'
+import { isBlank, nearest } from '../ground/text.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import type { Verdict } from './outcome.ts'
 
@@ -26,7 +26,7 @@ function read<T>(reader: () => T): RecordReading<T> {
 
 /**
  * A member as text; whole numbers are accepted too, because warehouses have codes and ids in numeric columns.
- * Undefined if it is missing, null if it is null.
+ * Undefined if it is missing, null if it is null, empty if nobody can see anything of it.
  */
 function textOf(
   data: Readonly<Record<string, unknown>>,
@@ -40,7 +40,7 @@ function textOf(
   if (typeof value !== 'string')
     throw rejected(`The ${member} is neither a text nor a whole number.`)
   if (/\p{Surrogate}/u.test(value)) throw rejected(`The ${member} is not well-formed Unicode.`)
-  return value
+  return isBlank(value) ? '' : value
 }
 
 /** A member that is an object; undefined if it is missing, null if it is null. */
@@ -119,7 +119,14 @@ export function readNamed(
 function readTranslations(
   given: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, string | null>> {
-  const texts = Object.keys(given).map((language) => [language, textOf(given, language) ?? null])
+  const languages = new Map<string, string>()
+  const texts = Object.keys(given).map((language) => {
+    const other = languages.get(language.toLowerCase())
+    languages.set(language.toLowerCase(), language)
+    if (other !== undefined && given[other] !== given[language])
+      throw rejected(`The translations ${other} and ${language} are of one language, but differ.`)
+    return [language, textOf(given, language) ?? null]
+  })
   return Object.fromEntries(texts)
 }
 
@@ -148,8 +155,7 @@ function readKeys(
   const fault = nameFault(name)
   if (fault !== undefined) throw rejected(fault)
   const value = textOf(given, name)
-  if (value === undefined || value === null || folded(value) === '')
-    throw rejected(`The record has neither an id nor the external reference ${name}.`)
+  if (!value) throw rejected(`The record has neither an id nor the external reference ${name}.`)
   return { key: { name, value }, also: [] }
 }
 
@@ -160,6 +166,8 @@ export interface WantedReference {
   readonly value: string
   /** Undefined deletes the value. */
   readonly id: string | undefined
+  /** Whether `id` is the value of a reference that identifies the record, and still has to be looked up. */
+  readonly isByReference?: true
 }
 
 /** The key of a record, as far as it could be read, and the value; with a value it is complete. */
@@ -170,13 +178,17 @@ export type ReferenceKey = Partial<
 /** The only collection whose ids are not numbers. */
 const GUID_COLLECTION = 'activity-definitions'
 
-/** Reads a record; one that cannot be sent is rejected with the reason. */
+/**
+ * Reads a record; one that cannot be sent is rejected with the reason. Records of the collection `byReference` name
+ * their target by a reference instead of its id.
+ */
 export function readReference(
   data: Readonly<Record<string, unknown>>,
   isDelete: boolean,
+  byReference?: string,
 ): RecordReading<WantedReference> & { readonly key: ReferenceKey } {
   const key: ReferenceKey = {}
-  const reading = read(() => {
+  const reading = read((): WantedReference => {
     const collection = required(data, 'collection')
     refuse(collectionFault(collection))
     key.collection = collection
@@ -187,6 +199,7 @@ export function readReference(
     key.value = value
     if (isDelete) return { collection, name, value, id: undefined }
     const id = required(data, 'internalReference')
+    if (collection === byReference) return { collection, name, value, id, isByReference: true }
     refuse(idFault(collection, id))
     key.internalReference = id
     return { collection, name, value, id: canonicalId(collection, id) }
@@ -209,8 +222,7 @@ export function canonicalId(collection: string, id: string): string {
 
 function required(data: Readonly<Record<string, unknown>>, member: string): string {
   const text = textOf(data, member)
-  if (text === undefined || text === null || folded(text) === '')
-    throw rejected(`The record has no ${member}.`)
+  if (!text) throw rejected(`The record has no ${member}.`)
   return text
 }
 

@@ -1,17 +1,11 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation } from '../client/service-client.ts'
-import {
-  caseFolded,
-  type Folding,
-  folded,
-  foldedBy,
-  foldedMost,
-  foldingOf,
-  NO_FOLDING,
-} from '../ground/text.ts'
+import { folded, formOf } from '../ground/text.ts'
 import { statusIs } from '../http/status.ts'
+import type { PendingCreation } from './journal.ts'
 import { refusalOf } from './outcome.ts'
 import { canonicalId } from './read-record.ts'
+import { groupBy } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
 /**
@@ -41,29 +35,17 @@ export interface CachedLinks extends Links {
   values(): Iterable<string>
   /**
    * The spelling of a value that the service has, or that was requested first. Spellings differ only in spaces at
-   * the ends and in the Unicode form, which the service may ignore, or in whatever else it is known to ignore.
+   * the ends and in the Unicode form, which the service may ignore.
    */
   spelled(value: string): string
-  /** The linked values that are equal to this one, or differ only in case and spaces. */
+  /** The listed values, as far as they are still linked, that have the form of this one: they may differ in case and spaces. */
   alike(value: string): readonly string[]
-  /** Normalizes a value as the service does when it compares values, as far as that is known. */
-  fold(value: string): string
-  /** Whether the service is known to ignore case or spaces within values. */
-  readonly foldsMore: boolean
-  /** The service has shown that it treats both as equal. */
-  treatAsEqual(value: string, other: string): void
-  /** What the records of this run requested, by their values as normalized by `foldedMost`. */
-  readonly claims: Map<string, readonly Claim[]>
+  /** The values that are linked or that records have named so far, by form; true for those that the service listed. */
+  readonly seen: Map<string, Map<string, boolean>>
   /** The number of listed links that will be removed or moved after these changes. */
   takenAfter(changes: LinkChanges): number
   /** The number of listed links that are removed or moved now. */
   readonly taken: number
-}
-
-/** The last request for a value; without an id, a deletion. */
-export interface Claim {
-  readonly text: string
-  readonly id: string | undefined
 }
 
 /** A link whose id may not be readable. */
@@ -73,100 +55,45 @@ interface ListedLink {
 }
 
 /** Creates the links from a list; `isComplete` is false if the list could not be read. */
-function createLinks(listed: readonly ListedLink[], isComplete: boolean): CachedLinks {
-  const ids = new Map<string, string | null>()
-  const values = new Map<string, string>()
-  const spellings = new Map<string, string>()
-  const forms = new Map<string, Set<string>>()
-  let folding: Folding = NO_FOLDING
-  for (const { value, id } of listed) {
-    ids.set(value, id)
-    addForm(value)
-    if (id !== null) values.set(id, value)
-    if (!spellings.has(folded(value))) spellings.set(folded(value), value)
+export function createLinks(listed: readonly ListedLink[], isComplete: boolean): CachedLinks {
+  const ids = new Map(listed.map(({ value, id }) => [value, id]))
+  const values = new Map(listed.map(({ value, id }) => [id, value]))
+  const spellings = new Map(listed.map(({ value }) => [folded(value), value]))
+  const forms = new Map(groupBy([...ids.keys()], formOf).map((one) => [formOf(one[0] ?? ''), one]))
+  const unchangeable = () => {
+    throw new Error('The list of the service is not changed.')
   }
-  const initial = new Map(ids)
-  /** Listed values whose links this run has changed, perhaps back to what they were. */
-  const moved = new Set<string>()
-  const links: CachedLinks = {
-    isComplete,
-    claims: new Map(),
-    fold: (value) => foldedBy(value, folding),
-    get foldsMore() {
-      return folding !== NO_FOLDING
-    },
-    treatAsEqual(value, other) {
-      folding = foldingOf(value, other, folding)
-    },
-    alike,
-    initialSize: initial.size,
-    values: () => ids.keys(),
-    idOf,
+  const list: Links = {
+    idOf: (value) => ids.get(value) ?? undefined,
     valueOfId: (id) => values.get(id),
     isKnown: (value) => (isComplete || ids.has(value)) && ids.get(value) !== null,
-    isOurs: (value) => ids.has(value) && initial.get(value) !== ids.get(value),
-    link(value, id) {
-      unlink(value)
-      const former = values.get(id)
-      if (former !== undefined) set(former, undefined)
-      set(value, id)
-      values.set(id, value)
-      addForm(value)
-    },
-    unlink,
+    isOurs: () => false,
+    link: unchangeable,
+    unlink: unchangeable,
+  }
+  const now = changesOf(list)
+  const isLinked = (value: string) => now.idOf(value) !== undefined
+  /** How many listed values lead to another record, or to none. */
+  const taken = (changed: readonly string[], { idOf }: Links) =>
+    [...new Set(changed)].filter((value) => ids.has(value) && ids.get(value) !== idOf(value)).length
+  return {
+    ...now,
+    isComplete,
+    seen: new Map(),
+    initialSize: ids.size,
+    isOurs: (value) => isLinked(value) && list.idOf(value) !== now.idOf(value),
+    values: () => [...new Set([...ids.keys(), ...now.changed()])].filter(isLinked),
+    alike: (value) => (forms.get(formOf(value)) ?? []).filter(isLinked),
     spelled(value) {
-      if (ids.has(value)) return value
-      const same = links.foldsMore
-        ? alike(value).find((one) => links.fold(one) === links.fold(value))
-        : undefined
-      if (same !== undefined) return same
-      const known = spellings.get(folded(value))
-      if (known === undefined) spellings.set(folded(value), value)
-      return known ?? value
+      if (ids.has(value) || isLinked(value)) return value
+      const known = spellings.get(folded(value)) ?? value
+      spellings.set(folded(value), known)
+      return known
     },
-    takenAfter(changes) {
-      const changed = new Set([...moved, ...changes.changed()])
-      return [...changed].filter((value) => isTaken(value, changes)).length
-    },
+    takenAfter: (changes) => taken([...now.changed(), ...changes.changed()], changes),
     get taken() {
-      return [...moved].filter((value) => isTaken(value, links)).length
+      return taken([...now.changed()], now)
     },
-  }
-  return links
-
-  function idOf(value: string): string | undefined {
-    return ids.get(value) ?? undefined
-  }
-
-  function alike(value: string): string[] {
-    return [...(forms.get(foldedMost(value)) ?? [])].filter((one) => ids.has(one))
-  }
-
-  function addForm(value: string): void {
-    const known = forms.get(foldedMost(value))
-    if (known === undefined) forms.set(foldedMost(value), new Set([value]))
-    else known.add(value)
-  }
-
-  function unlink(value: string): void {
-    const id = idOf(value)
-    if (id !== undefined && values.get(id) === value) values.delete(id)
-    set(value, undefined)
-  }
-
-  function set(value: string, id: string | undefined): void {
-    if (id === undefined) ids.delete(value)
-    else ids.set(value, id)
-    if (initial.has(value)) moved.add(value)
-  }
-
-  /** Whether a record has lost a listed value. A record that has the value in another spelling has not. */
-  function isTaken(value: string, now: Links): boolean {
-    const id = initial.get(value)
-    if (id === undefined || id === now.idOf(value)) return false
-    const other = id === null ? undefined : now.valueOfId(id)
-    if (other === undefined) return true
-    return caseFolded(other) !== caseFolded(value) && links.fold(other) !== links.fold(value)
   }
 }
 
@@ -221,12 +148,14 @@ export function changesOf(base: Links): LinkChanges {
 export interface ServiceCache {
   /** The references under one name of one collection. */
   links(collection: string, name: string): Promise<CachedLinks>
+  /** Reads them again when they are needed next. */
+  forget(collection: string, name: string): void
   /** All work locations by id. */
   workLocations(): Promise<Map<string, WorkLocation>>
   /** Reads the work locations again. */
   readWorkLocations(): Promise<Map<string, WorkLocation>>
-  /** Keys and names of work locations whose creation was not confirmed: the service may still create them. */
-  readonly unconfirmed: Set<string>
+  /** Work locations that this run has requested or held back, because the service may still create one of the name. */
+  readonly unconfirmed: Set<PendingCreation>
   /** Names of work locations whose creation was refused. Before another attempt, the list must show that they do not exist. */
   readonly refused: Set<string>
 }
@@ -242,6 +171,7 @@ export function createServiceCache(client: WriteClient): ServiceCache {
       lists.set(key, known)
       return known
     },
+    forget: (collection, name) => void lists.delete(JSON.stringify([collection, name])),
     workLocations: () => locations ?? readWorkLocations(),
     readWorkLocations,
     unconfirmed: new Set(),
@@ -250,9 +180,11 @@ export function createServiceCache(client: WriteClient): ServiceCache {
 
   async function readLinks(collection: string, name: string): Promise<CachedLinks> {
     const listed: ListedLink[] = []
+    let seen = 0
     try {
       for await (const reference of client.references.list(collection, name)) {
         const { value, internalReference } = reference
+        seen++
         // If the service does not filter by name, it returns all.
         if (folded(reference.name) !== folded(name)) continue
         const id = internalReference === null ? null : canonicalId(collection, internalReference)
@@ -262,10 +194,9 @@ export function createServiceCache(client: WriteClient): ServiceCache {
       if (isUnreadable(error)) return createLinks([], false)
       throw error
     }
-    return createLinks(
-      listed,
-      listed.every(({ id }) => id !== null),
-    )
+    // If the service writes the name in another way, a list without it does not say that there are none.
+    const isOfName = seen === 0 || listed.length > 0
+    return createLinks(listed, isOfName && listed.every(({ id }) => id !== null))
   }
 
   function readWorkLocations(): Promise<Map<string, WorkLocation>> {
@@ -293,11 +224,8 @@ function isUnreadable(error: unknown): boolean {
   )
 }
 
-/** The id of a value's record, and the service's spelling of the value; `unanswered` if the service does not say. */
-export type FoundReference =
-  | { readonly id: string; readonly value: string }
-  | 'unanswered'
-  | undefined
+/** The id of a value's record; `unanswered` if the service does not say. */
+export type FoundReference = { readonly id: string } | 'unanswered' | undefined
 
 /** Reads one value. Throws only errors after which nothing more of the object can be written. */
 export async function lookUpReference(
@@ -310,40 +238,9 @@ export async function lookUpReference(
     const found = await references.get(collection, name, value)
     if (found === undefined) return undefined
     if (found.internalReference === null) return 'unanswered'
-    return { id: canonicalId(collection, found.internalReference), value: found.value }
+    return { id: canonicalId(collection, found.internalReference) }
   } catch (error) {
     refusalOf(error)
     return 'unanswered'
-  }
-}
-
-/** Whether texts differ only in case and spaces. */
-export function differInForm(a: string, b: string): boolean {
-  return a !== b && foldedMost(a) === foldedMost(b)
-}
-
-interface FoldingTools {
-  readonly client: WriteClient
-  readonly collection: string
-  readonly name: string
-  readonly links: CachedLinks
-}
-
-/**
- * Finds out whether the service ignores case or spaces: requests the first value that differs only in them from the
- * listed value of the same record. Without this, every run would link such values again.
- */
-export async function learnFolding(
-  changes: readonly { readonly value: string; readonly id: string | undefined }[],
-  { client, collection, name, links }: FoldingTools,
-): Promise<void> {
-  for (const { value, id } of changes) {
-    if (id === undefined || links.idOf(links.spelled(value)) !== undefined) continue
-    const there = links.valueOfId(id)
-    if (there === undefined || !differInForm(there, value)) continue
-    const found = await lookUpReference(client, collection, name, value)
-    // The list does not contain this spelling, so if the service finds the record, it treats both as equal.
-    if (found === 'unanswered' || found?.id !== id) return
-    links.treatAsEqual(value, there)
   }
 }

@@ -1,20 +1,34 @@
 import type { WriteSettings } from '../config/write-settings.ts'
 import type { ConnectorError } from '../ground/errors.ts'
 import { folded } from '../ground/text.ts'
+import type { Time } from '../http/clock.ts'
 import { applyJobCategories, type NamedChange } from './apply-job-categories.ts'
-import { applyReferences } from './apply-references.ts'
+import { applyReferences, restoreMoves } from './apply-references.ts'
 import { applyWorkLocations } from './apply-work-locations.ts'
 import { type InputKeys, mayBeTaken, tooManyTaken } from './input-keys.ts'
+import type { Journal } from './journal.ts'
 import { type ObjectName, objects, type WriteRecord } from './objects.ts'
-import { isOfObject, type OutcomeReporter, type Verdict } from './outcome.ts'
-import { type ReferenceChange, targetOf } from './plan-references.ts'
-import { type NamedRules, readNamed, readReference, type WantedReference } from './read-record.ts'
-import { type CachedLinks, learnFolding, type ServiceCache } from './service-cache.ts'
+import { isOfObject, type OutcomeReporter, refusalOf, type Verdict } from './outcome.ts'
+import { inOtherForm, type ReferenceChange, targetOf } from './plan-references.ts'
+import {
+  canonicalId,
+  type NamedRules,
+  readNamed,
+  readReference,
+  type WantedReference,
+} from './read-record.ts'
+import type { CachedLinks, ServiceCache } from './service-cache.ts'
 import { createTaskPool, groupBy, type TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
 /** Parallel requests, in addition to the limiter of the client. */
 export const CONCURRENCY = 4
+
+/** The reference, such as `@employee-number`, by which records name their targets in a collection instead of ids. */
+export interface TargetReference {
+  readonly collection: string
+  readonly name: string
+}
 
 /** The tools to write a batch. */
 export interface BatchTools {
@@ -24,7 +38,10 @@ export interface BatchTools {
   readonly cache: ServiceCache
   readonly inputKeys: InputKeys
   readonly reporter: OutcomeReporter
+  readonly journal: Journal
+  readonly time: Pick<Time, 'sleep'>
   readonly signal: AbortSignal
+  readonly by: TargetReference | undefined
   /** Objects that cannot be written; more are added when they turn out to be unwritable. */
   readonly failures: Map<ObjectName, ConnectorError>
 }
@@ -97,7 +114,9 @@ type Wanted = WantedReference & ReferenceChange
 
 async function writeReferences(records: readonly WriteRecord[], tools: ObjectTools): Promise<void> {
   const pool = createTaskPool(CONCURRENCY, tools.signal)
-  const groups = groupBy(wantedReferences(records, tools), ({ collection, name }) =>
+  if (!tools.settings.dryRun) await restoreMoves(tools.client, tools.cache, tools.journal)
+  const wanted = await lookedUp(wantedReferences(records, tools), pool, tools)
+  const groups = groupBy(wanted, ({ collection, name }) =>
     JSON.stringify([collection, folded(name)]),
   )
   const ends = await Promise.allSettled(groups.map((group) => writeName(group, pool, tools)))
@@ -108,20 +127,49 @@ async function writeReferences(records: readonly WriteRecord[], tools: ObjectToo
 /** The references that the valid records want; all records are noted in the keys of the input. */
 function wantedReferences(
   records: readonly WriteRecord[],
-  { settle, keys, inputKeys }: ObjectTools,
+  { settle, keys, inputKeys, by }: ObjectTools,
 ): Wanted[] {
   const all: Wanted[] = []
   for (const { data, isDelete, ordinal } of records) {
-    const reading = readReference(data, isDelete)
+    const reading = readReference(data, isDelete, by?.collection)
     keys.set(ordinal, reading.key)
     const { collection, name, value } = reading.key
     if (collection === undefined || name === undefined || value === undefined)
       inputKeys.addUnreadable()
     else inputKeys.add(collection, name, isDelete ? undefined : value)
     if ('rejection' in reading) settle(ordinal, reading.rejection)
-    else all.push({ ...reading.wanted, text: reading.wanted.value, ordinal })
+    else all.push({ ...reading.wanted, ordinal })
   }
   return all
+}
+
+/** The references with the ids of their targets; those whose target is not found are rejected. */
+async function lookedUp(
+  all: readonly Wanted[],
+  pool: TaskPool,
+  { client, by, settle }: ObjectTools,
+): Promise<Wanted[]> {
+  const ids = new Map<number, string | undefined>()
+  await pool.each(all, async ({ ordinal, collection, id, isByReference }) => {
+    if (!isByReference) return void ids.set(ordinal, id)
+    const { name = '' } = by ?? {}
+    try {
+      const found = await client.references.find(collection, name, id ?? '')
+      if (found === undefined) settle(ordinal, notFound(collection, name))
+      else ids.set(ordinal, canonicalId(collection, found))
+    } catch (error) {
+      settle(ordinal, refusalOf(error))
+    }
+  })
+  return all.flatMap((one) => (ids.has(one.ordinal) ? [{ ...one, id: ids.get(one.ordinal) }] : []))
+}
+
+function notFound(collection: string, name: string): Verdict {
+  return {
+    outcome: 'rejected',
+    status: 404,
+    reason: `None of the ${collection} has this ${name}.`,
+  }
 }
 
 /** Writes the references of one name of one collection, unless a mirror must not. */
@@ -134,8 +182,15 @@ async function writeName(
   const { dryRun: isDryRun, mirror } = settings
   const [{ collection, name }] = group as [Wanted, ...Wanted[]]
   const links = await cache.links(collection, name)
-  await learnFolding(group, { ...tools, links, collection, name })
-  const changes = group.map((change) => ({ ...change, value: links.spelled(change.value) }))
+  const respelled = new Set<number>()
+  const all = group.map((change) => {
+    const value = links.spelled(change.value)
+    if (value !== change.value) respelled.add(change.ordinal)
+    return { ...change, value }
+  })
+  const others = inOtherForm(all, links)
+  for (const ordinal of others) settle(ordinal, IN_OTHER_FORM)
+  const changes = all.filter(({ ordinal }) => !others.has(ordinal))
   // A mirror counts what it removes, and needs the list for that.
   const relink = settings.relink && (!mirror || links.isComplete)
   const own = { links, relink, collection, name }
@@ -148,22 +203,17 @@ async function writeName(
   await applyReferences(changes, {
     ...tools,
     ...own,
-    settle: settleFolded(changes, settle),
+    settle: (ordinal, verdict) =>
+      settle(ordinal, respelled.has(ordinal) ? { ...verdict, folded: true } : verdict),
     pool,
     isDryRun,
   })
 }
 
-/** Settles records as `settle` does, and marks those whose value has another spelling at the service. */
-function settleFolded(
-  changes: readonly ReferenceChange[],
-  settle: ObjectTools['settle'],
-): ObjectTools['settle'] {
-  const respelled = new Set(
-    changes.flatMap(({ ordinal, value, text }) => (value === text ? [] : [ordinal])),
-  )
-  return (ordinal, verdict) =>
-    settle(ordinal, respelled.has(ordinal) ? { ...verdict, folded: true } : verdict)
+const IN_OTHER_FORM: Verdict = {
+  outcome: 'rejected',
+  reason:
+    'The service, or another record of the input, has this value in another form: the two differ only in case or in spaces. Write it in one form, or delete the other one first.',
 }
 
 function notMirrored(refusal: string): Verdict {
@@ -216,7 +266,7 @@ async function writeWorkLocations(
     reference: tools.settings.workLocationReference,
     setting: 'work_location_reference',
   })
-  await applyWorkLocations(changes, tools)
+  await applyWorkLocations(changes, { ...tools, isDryRun: tools.settings.dryRun })
 }
 
 function namedChanges(

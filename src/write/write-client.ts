@@ -31,6 +31,7 @@ export function withoutWrites({
     references: {
       list: (...names) => references.list(...names),
       get: (...names) => references.get(...names),
+      find: (...names) => references.find(...names),
       put: async () => {},
       remove: async () => 'deleted',
     },
@@ -69,7 +70,8 @@ export function endedByRefusals(client: WriteClient): WriteClient {
     references: {
       list: (...names) => references.list(...names),
       get: (...names) => read(references.get(...names)),
-      put: (reference) => write(references.put(reference)),
+      find: (...names) => read(references.find(...names)),
+      put: (...link) => write(references.put(...link)),
       remove: (...names) => write(references.remove(...names)),
     },
     jobCategories: {

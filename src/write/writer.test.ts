@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ClientError } from '../client/client-error.ts'
 import { parseWriteSettings } from '../config/write-settings.ts'
+import { createJournal } from './journal.ts'
 import { createFakeService, write } from './testing/fake-service.ts'
 import { CONCURRENCY } from './write-batch.ts'
 import { createWriter } from './writer.ts'
@@ -136,106 +137,141 @@ it('a reference whose work location waits for another one of its name gets none 
   expect(service.writes).toEqual(['post location'])
 })
 
-describe.each(['one', 'lower'] as const)(
-  'values that differ in case alone are one (%s): ',
-  (cases) => {
-    const open = () => createFakeService({ ...OPTIONS, cases })
-    const object = 'external_references'
+describe.each([
+  ['case alone', { cases: 'one' }],
+  ['case alone', { cases: 'lower' }],
+  ['inner blanks', { blanks: 'joined' }],
+  ['inner blanks', { blanks: 'left out' }],
+] as const)('values that differ in %s are one for a service with %j: ', (_, rules) => {
+  const open = () => createFakeService({ ...OPTIONS, ...rules })
+  const object = 'external_references'
+  const [one, other] = 'cases' in rules ? ['A1', 'a1'] : ['A 1', 'A  1']
+  const inOtherForm = { outcome: 'rejected', reason: expect.stringMatching(/in another form/) }
 
-    it.each([
-      ['both are new', []],
-      ['the first is there', [['a1', '1']]],
-      ['the last is there', [['a1', '2']]],
-    ] as const)(
-      'of two records with another id each the first one counts, in one batch or two, and the next run changes nothing, where %s',
-      async (_, start) => {
-        const service = open()
-        const people = service.linksOf('people', 'hr')
-        for (const [value, id] of start) people.set(value, id)
-        const records = [hr('A1', '1'), hr('a1', '2')]
-        const contradiction = { outcome: 'rejected', reason: expect.stringMatching(/another form/) }
-        const first = await write({ service, object, records })
-        expect(first).toMatchObject([{}, contradiction])
-        expect([...people.values()]).toEqual(['1'])
-        for (const batchSize of [1, 1000]) {
-          service.writes.length = 0
-          const again = await write({ service, object, records, batchSize })
-          expect(again).toMatchObject([{ outcome: 'skipped' }, contradiction])
-          expect([...people.values()]).toEqual(['1'])
-          expect(service.writes.filter((one) => !one.startsWith('put'))).toEqual([])
-        }
-      },
-    )
-
-    it('a value that the service has for the same record in another case is changed at most once', async () => {
-      const service = open()
-      service.linksOf('people', 'hr').set('a1', '1').set('b2', '2')
-      const records = [hr('A1', '1'), hr('B2', '2')]
-      await write({ service, object, records })
-      expect((await write({ service, object, records })).map(({ outcome }) => outcome)).toEqual([
-        'skipped',
-        'skipped',
-      ])
-    })
-
-    it('a mirror deletes no value that its input has in another case', async () => {
+  it.each([
+    ['both are new', []],
+    ['the first is there', [[one, '1']]],
+    ['the last is there', [[other, '1']]],
+  ] as const)(
+    'two records with another id each take it from each other in no run, in one batch or two, where %s',
+    async (_, start) => {
       const service = open()
       const people = service.linksOf('people', 'hr')
-      for (const id of ['1', '2', '3', '4', '5', '6']) people.set(`a${id}`, id)
-      const records = [...people].map(([value, id]) => hr(value.toUpperCase(), id))
-      const settings = { mirror: true, max_deletes: '0' }
-      await write({ service, object, records, settings })
-      expect([...people.values()].toSorted()).toEqual(['1', '2', '3', '4', '5', '6'])
-    })
-  },
-)
+      for (const [value, id] of start) people.set(value, id)
+      for (const batchSize of [1000, 1, 1000]) {
+        const records = [hr(one, '1'), hr(other, '2')]
+        const outcomes = await write({ service, object, records, batchSize })
+        expect(outcomes[1]).toMatchObject(inOtherForm)
+        expect([...people.values()]).toEqual(['1'])
+      }
+    },
+  )
 
-describe.each(['joined', 'left out'] as const)('where blanks within values are %s', (blanks) => {
-  const open = () => createFakeService({ ...OPTIONS, blanks })
-  const object = 'external_references'
-  const records = [hr('A  1', '1'), hr('B  2', '2'), hr('C  3', '3')]
-
-  it('a run writes what is new, and the next one changes nothing', async () => {
+  it('a value that is there in another form is rejected, and deleted when it is asked for', async () => {
     const service = open()
-    await write({ service, object, records })
-    expect(service.writes).toHaveLength(3)
-    const again = await write({ service, object, records })
-    expect(again).toMatchObject(records.map(() => ({ outcome: 'skipped', folded: true })))
-    expect(service.writes).toHaveLength(3)
+    const people = service.linksOf('people', 'hr')
+    await write({ service, object, records: [hr(one, '1')] })
+    const value = people.has(other) ? one : other
+    expect(await write({ service, object, records: [hr(value, '1')] })).toMatchObject([inOtherForm])
+    const records = [{ ...hr(value, '1'), isDelete: true }]
+    expect(await write({ service, object, records })).toMatchObject([{ outcome: 'deleted' }])
+    expect([...people]).toEqual([])
   })
 
-  it('a mirror deletes nothing', async () => {
+  it('a value that is deleted in another form and then linked is linked', async () => {
     const service = open()
+    const people = service.linksOf('people', 'hr').set(one, '1')
+    const records = [{ ...hr(other, '1'), isDelete: true }, hr(one, '1')]
     await write({ service, object, records })
+    expect([...people.values()]).toEqual(['1'])
+  })
+
+  it('a mirror deletes no value that its input has in another form', async () => {
+    const service = open()
+    const people = service.linksOf('people', 'hr').set(other, '1')
     const settings = { mirror: true, max_deletes: '0' }
-    const outcomes = await write({ service, object, records, settings })
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['skipped', 'skipped', 'skipped'])
-  })
-
-  it('the second of two records for one value is rejected, in one batch or two, in every run', async () => {
-    const service = open()
-    const two = [hr('A 1', '1'), hr('A  1', '2')]
-    for (const batchSize of [1, 1, 1000, 1000]) {
-      const outcomes = await write({ service, object, records: two, batchSize })
-      expect(outcomes[1]).toMatchObject({ outcome: 'rejected' })
-      expect([...service.linksOf('people', 'hr').values()]).toEqual(['1'])
-    }
+    await write({ service, object, records: [hr(one, '1')], settings })
+    expect([...people]).toEqual([[other, '1']])
   })
 })
 
-it('values that differ in inner blanks are two if the service has both', async () => {
+it('values that differ in form are two if the service has both', async () => {
   const service = createFakeService(OPTIONS)
+  const people = service.linksOf('people', 'hr').set('A 1', '1').set('A1', '2').set('a1', '3')
   const records = [hr('A 1', '1'), hr('A1', '2')]
-  const input = { service, object: 'external_references', records } as const
-  await write(input)
-  const outcomes = await write(input)
-  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['skipped', 'skipped'])
-  expect(service.linksOf('people', 'hr')).toEqual(
-    new Map([
-      ['A 1', '1'],
-      ['A1', '2'],
-    ]),
-  )
+  const settings = { mirror: true, max_deletes: '1' }
+  const outcomes = await write({ service, object: 'external_references', records, settings })
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['skipped', 'skipped', 'deleted'])
+  expect([...people.keys()]).toEqual(['A 1', 'A1'])
+})
+
+it('a value can be respelled: the other form is deleted first', async () => {
+  const service = createFakeService(OPTIONS)
+  const people = service.linksOf('people', 'hr').set('a1', '1')
+  const records = [{ ...hr('a1', '1'), isDelete: true }, hr('A1', '1')]
+  await write({ service, object: 'external_references', records })
+  expect([...people]).toEqual([['A1', '1']])
+})
+
+it('a link that a late effect of an own request has undone is unknown', async () => {
+  const service = createFakeService(OPTIONS)
+  const people = service.linksOf('people', 'hr').set('A', '1')
+  const faults = ['none', 'none', 'none', 'late'] as const
+  const input = { service, object: 'external_references', records: [hr('A', '2')] } as const
+  const [outcome] = await write({ ...input, faults })
+  expect(service.writes.map((one) => one.split(' ')[0])).toEqual(['put', 'put', 'delete', 'put'])
+  expect([outcome?.outcome, [...people]]).toEqual(['unknown', []])
+  expect(await write(input)).toMatchObject([{ outcome: 'written' }])
+})
+
+it('a job category that a late effect of an own request has undone is unknown', async () => {
+  const service = createFakeService(OPTIONS)
+  service.categories.set('1', { name: { default: 'Clerks' }, version: 1 })
+  const records = ['A', 'B'].map((externalCode) => ({
+    data: { id: 1, externalCode },
+    isDelete: false,
+  }))
+  const faults = ['none', 'later'] as const
+  const outcomes = await write({ service, object: 'job_categories', records, faults })
+  expect(service.categories.get('1')?.externalCode).toBe('A')
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown'])
+})
+
+it('a work location that is created late is found by an immediate second run, and not created again', async () => {
+  const service = createFakeService(OPTIONS)
+  const data = { externalReferences: { erp: 'N1' }, name: 'North' }
+  const input = { service, object: 'work_locations', records: [{ data, isDelete: false }] } as const
+  const faults = ['none', 'none', 'none', 'later'] as const
+  expect(await write({ ...input, faults })).toMatchObject([{ outcome: 'unknown' }])
+  expect(service.locations.size).toBe(0)
+  expect(await write(input)).toMatchObject([{ outcome: 'adopted' }])
+  expect(service.locations.size).toBe(1)
+  expect(service.journal.entries).toEqual([])
+})
+
+it('a work location is waited for in the same run if nothing survives it', async () => {
+  const service = createFakeService(OPTIONS)
+  const data = { externalReferences: { erp: 'N1' }, name: 'North' }
+  const faults = ['none', 'none', 'none', 'later'] as const
+  const input = { service, object: 'work_locations', journal: createJournal() } as const
+  const outcomes = await write({ ...input, records: [{ data, isDelete: false }], faults })
+  expect([outcomes, service.locations.size]).toMatchObject([[{ outcome: 'created' }], 1])
+})
+
+it('a link that cannot be restored ends the references, and the next run restores it', async () => {
+  const service = createFakeService({ ...OPTIONS, unknownRecord: 400, checkedFirst: 'link' })
+  const people = service.linksOf('people', 'hr').set('A', '1').set('B', '2')
+  const input = { service, object: 'external_references', batchSize: 1 } as const
+  const records = [hr('A', '9'), hr('B', '3')]
+  const faults = ['none', 'none', 'none', 'none', 'none', 'none', 'refused'] as const
+  const outcomes = await write({ ...input, records, faults })
+  expect(outcomes).toMatchObject([
+    { outcome: 'rejected', reason: expect.stringMatching(/could not be restored/) },
+    { outcome: 'rejected', reason: expect.stringMatching(/no more references are written/) },
+  ])
+  expect([...people]).toEqual([['B', '2']])
+  await write({ ...input, records: [hr('B', '2')] })
+  expect(Object.fromEntries(people)).toEqual({ A: '1', B: '2' })
 })
 
 it('a failure that concerns no single record stops everything, and reports what was done', async () => {

@@ -1,18 +1,16 @@
-import { createHash } from 'node:crypto'
-import { access, constants } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { WriteSettings } from '../config/write-settings.ts'
-import { ConnectorError } from '../ground/errors.ts'
-import { LockedError, lockFile, type ProcessLock } from '../ground/process-lock.ts'
+import type { ConnectorError } from '../ground/errors.ts'
 import { readProjectJson } from '../ground/project-files.ts'
 import { nearest } from '../ground/text.ts'
+import { REAL_TIME, type Time } from '../http/clock.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import { createInputKeys, type Surplus } from './input-keys.ts'
+import { createJournal, type Journal } from './journal.ts'
 import { type ObjectName, objects, type WriteRecord } from './objects.ts'
 import { createOutcomeReporter, type Outcome, type OutcomeSummary, refusalOf } from './outcome.ts'
 import { createServiceCache } from './service-cache.ts'
 import { createTaskPool } from './task-pool.ts'
-import { CONCURRENCY, writeBatch } from './write-batch.ts'
+import { CONCURRENCY, type TargetReference, writeBatch } from './write-batch.ts'
 import { endedByRefusals, type WriteClient, withoutWrites } from './write-client.ts'
 
 /** Writes records in the order in which they are added; calls must not overlap. */
@@ -51,6 +49,11 @@ export interface WriterOptions {
   /** Called once for each record, by batch, and once for each deletion of the mirror. */
   readonly onOutcome: (outcome: Outcome) => void
   readonly signal: AbortSignal
+  /** See `openObject`; by default it ends with the process. */
+  readonly journal?: Journal
+  /** For the waits until late effects of requests are over. */
+  readonly time?: Pick<Time, 'sleep'>
+  readonly by?: TargetReference | undefined
   /** Whether outcomes show values of external references, which may identify people. */
   readonly showValues?: boolean
   /** This many records are planned together: more would need more memory and be no faster. */
@@ -66,6 +69,7 @@ const BATCH_SIZE = 1000
 /** Creates a writer. The service's data is read once, when it is first needed. */
 export function createWriter(options: WriterOptions): Writer {
   const { settings, signal, batchSize = BATCH_SIZE, onUnknownMember } = options
+  const { journal = createJournal(), time = REAL_TIME } = options
   const client = settings.dryRun ? withoutWrites(options.client) : options.client
   const clients = {
     external_references: endedByRefusals(client),
@@ -76,7 +80,10 @@ export function createWriter(options: WriterOptions): Writer {
   const inputKeys = createInputKeys(settings.maxDeletes)
   const failures = new Map<ObjectName, ConnectorError>()
   const reporter = createOutcomeReporter({ ...options, isDryRun: settings.dryRun })
-  const tools = { clients, settings, cache, inputKeys, reporter, signal, failures }
+  const { by } = options
+  const tools = {
+    ...{ clients, settings, cache, inputKeys, reporter, journal, time, signal, failures, by },
+  }
   const toldMembers = new Set<string>()
   let batch: WriteRecord[] = []
   return {
@@ -162,6 +169,12 @@ function withNames(data: Data, object: ObjectName): NamedData {
   return { data: renamed }
 }
 
+/** Whether columns of these names contain a key of the object. */
+export function hasKey(columns: readonly string[], object: ObjectName): boolean {
+  const names = new Set(columns.map(fold))
+  return objects[object].keys.some((key) => key.every((name) => names.has(fold(name))))
+}
+
 /** An unknown member, and the name that was probably meant. */
 interface UnknownMember {
   readonly name: string
@@ -218,33 +231,4 @@ function readMembers(object: ObjectName): readonly string[] {
 
 function fold(name: string): string {
   return name.replace(/(?<=[^_])_+(?=[^_])/g, '').toLowerCase()
-}
-
-/**
- * Locks an object of a tenant against other processes on this machine, in the given folder: two processes
- * that create work locations at the same time would create everything twice. Throws a LockedError if the lock
- * is taken. There is no lock if the folder is not writable, does not support sockets, or does not exist.
- */
-export async function lockObject(
-  folder: string | undefined,
-  baseUrl: string,
-  object: ObjectName,
-): Promise<ProcessLock> {
-  const none: ProcessLock = { release: async () => {} }
-  if (folder === undefined) return none
-  const tenant = createHash('sha256').update(baseUrl).digest('hex').slice(0, 12)
-  try {
-    await access(folder, constants.W_OK)
-    return await lockFile(join(folder, `protime-write.${object}.${tenant}`), {
-      subject: `The lock of ${object} to this tenant`,
-      user: 'process',
-      advice: 'Nothing was written. Start this run again when the other one has ended.',
-    })
-  } catch (error) {
-    if (error instanceof LockedError) throw error
-    // A folder that is mounted into a container may be read-only, or may not support sockets.
-    if (error instanceof ConnectorError || (error as NodeJS.ErrnoException).code !== undefined)
-      return none
-    throw error
-  }
 }

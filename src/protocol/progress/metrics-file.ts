@@ -3,6 +3,7 @@ import { access, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ConnectorError, type FailureType } from '../../ground/errors.ts'
 import { readOwnFile, resolvedFile } from '../../ground/private-file.ts'
+import { labelText, metricText } from '../../ground/prometheus.ts'
 import type {
   ProgressListener,
   StreamProgress,
@@ -140,23 +141,15 @@ function trafficMetrics(sync: SyncProgress | undefined, metric: MetricWriter): s
 function writerOf(prefix: string, own: Labels): MetricWriter {
   return (name, help, samples) => {
     if (samples.length === 0) return ''
-    const full = `${prefix}_${name}`
-    const lines = samples.map(([labels, value]) => {
-      const text = typeof labels === 'string' ? labels : labelText({ ...own, ...labels })
-      return `${full}{${text}} ${value}\n`
-    })
-    return `# HELP ${full} ${help}\n# TYPE ${full} gauge\n${lines.join('')}`
+    const head = { name: `${prefix}_${name}`, type: 'gauge', help } as const
+    return metricText(
+      head,
+      samples.map(([labels, value]) => [
+        typeof labels === 'string' ? labels : { ...own, ...labels },
+        value,
+      ]),
+    )
   }
-}
-
-function labelText(labels: Labels): LabelText {
-  return Object.entries(labels)
-    .map(([label, text]) => `${label}="${escaped(text)}"`)
-    .join(',')
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }
 
 export interface MetricsFileSettings {

@@ -1,7 +1,8 @@
 import {
-  headRefusal,
+  type BodyVerifier,
+  headOf,
   type RefusalReason,
-  readBody,
+  receiveBody,
   STATUS,
   VerificationError,
   verify,
@@ -93,17 +94,11 @@ export function createHandler({
   async function receive(request: Request, path: string): Promise<WebhookEvent | RefusalReason> {
     const keys = (await keysOf(path)) ?? []
     if (keys.length === 0) return 'unknown-path'
-    const refusal = headRefusal(headOf(request), maxBytes)
-    if (refusal !== undefined) return refusal
-    const body = await readBody(request.body ?? [], maxBytes)
-    if (body === undefined) return 'too-large'
-    try {
-      await verify(body, request.headers.get('authorization'), keys)
-    } catch (error) {
-      if (error instanceof VerificationError) return error.reason
-      throw error
-    }
-    return read(collectionOf(path), body)
+    const head = headOf(request.method, (name) => request.headers.get(name))
+    const body = collectBody(keys)
+    const reason = await receiveBody(head, (take) => eachPart(request, take), maxBytes, body)
+    if (reason !== undefined) return reason
+    return read(collectionOf(path), body.whole())
   }
 
   function read(collection: string, body: Uint8Array): WebhookEvent | RefusalReason {
@@ -126,17 +121,39 @@ export function createHandler({
   }
 }
 
-function answer(status: number): Response {
-  return new Response(null, { status, headers: status === 405 ? { allow: 'POST' } : {} })
+async function eachPart({ body }: Request, take: (part: Uint8Array) => boolean): Promise<boolean> {
+  for await (const part of body ?? []) if (!take(part)) return false
+  return true
 }
 
-function headOf({ method, headers }: Request) {
-  return {
-    method,
-    contentEncoding: headers.get('content-encoding'),
-    contentLength: headers.get('content-length'),
-    authorization: headers.get('authorization'),
+/** Keeps the body, and verifies it with WebCrypto, which cannot hash it in parts. */
+function collectBody(keys: readonly string[]): BodyVerifier & { whole(): Uint8Array } {
+  const parts: Uint8Array[] = []
+  return { take: (part) => void parts.push(part), whole, isSigned }
+
+  function whole(): Uint8Array {
+    const body = new Uint8Array(parts.reduce((bytes, { length }) => bytes + length, 0))
+    let at = 0
+    for (const part of parts) {
+      body.set(part, at)
+      at += part.length
+    }
+    return body
   }
+
+  async function isSigned(authorization: string): Promise<boolean> {
+    try {
+      await verify(whole(), authorization, keys)
+      return true
+    } catch (error) {
+      if (error instanceof VerificationError) return false
+      throw error
+    }
+  }
+}
+
+function answer(status: number): Response {
+  return new Response(null, { status, headers: status === 405 ? { allow: 'POST' } : {} })
 }
 
 function lastButOne(path: string): string {

@@ -27,6 +27,19 @@ export const STATUS = {
   'not-json': 400,
 } as const satisfies Readonly<Record<RefusalReason, number>>
 
+/** The head of a request whose headers this function returns by their names in lower case. */
+export function headOf(
+  method: string | undefined,
+  header: (name: string) => string | null | undefined,
+): DeliveryHead {
+  return {
+    method,
+    contentEncoding: header('content-encoding'),
+    contentLength: header('content-length'),
+    authorization: header('authorization'),
+  }
+}
+
 /** Why a delivery is refused before its body is read, which anybody could have sent; undefined if it is not. */
 export function headRefusal(head: DeliveryHead, maxBytes: number): RefusalReason | undefined {
   if (head.method !== 'POST') return 'other-method'
@@ -37,25 +50,33 @@ export function headRefusal(head: DeliveryHead, maxBytes: number): RefusalReason
   return 'reason' in claimed ? claimed.reason : undefined
 }
 
-/** The bytes of a body; undefined if there are more than `maxBytes`. */
-export async function readBody(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+/** Gets a body in parts, and says at its end whether it is the signed one. */
+export interface BodyVerifier {
+  take(part: Uint8Array): void
+  isSigned(authorization: string): boolean | Promise<boolean>
+}
+
+/** Passes on the parts of a body while `take` wants more of them; resolves to whether it took all. */
+type BodyReader = (take: (part: Uint8Array) => boolean) => Promise<boolean>
+
+/** Reads the body of a delivery, and returns why it is refused; undefined if it is genuine. */
+export async function receiveBody(
+  head: DeliveryHead,
+  read: BodyReader,
   maxBytes: number,
-): Promise<Uint8Array | undefined> {
-  const parts: Uint8Array[] = []
+  verifier: BodyVerifier,
+): Promise<RefusalReason | undefined> {
+  const refusal = headRefusal(head, maxBytes)
+  if (refusal !== undefined) return refusal
   let bytes = 0
-  for await (const chunk of chunks) {
-    bytes += chunk.length
-    if (bytes > maxBytes) return undefined
-    parts.push(chunk)
-  }
-  const body = new Uint8Array(bytes)
-  let at = 0
-  for (const part of parts) {
-    body.set(part, at)
-    at += part.length
-  }
-  return body
+  const isWhole = await read((part) => {
+    bytes += part.length
+    if (bytes > maxBytes) return false
+    verifier.take(part)
+    return true
+  })
+  if (!isWhole) return 'too-large'
+  return (await verifier.isSigned(head.authorization ?? '')) ? undefined : 'no-key-fits'
 }
 
 /** The parts of a delivery's path. The collection is named nowhere else. */
@@ -125,8 +146,8 @@ export class VerificationError extends Error {
   }
 }
 
-/** The scheme, and a digest of 32 bytes in standard base64. */
-const AUTHORIZATION = /^HMAC-SHA256 ([A-Za-z0-9+/]{43}=)$/
+/** The scheme, whose case does not count, and a digest of 32 bytes in standard base64. */
+const AUTHORIZATION = /^HMAC-SHA256 ([A-Za-z0-9+/]{43}=)$/i
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' }
 const utf8 = new TextEncoder()
 

@@ -7,13 +7,16 @@ import { tryParseJson } from '../../ground/json.ts'
 import { REAL_TIME, type Time } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
 import {
+  type BodyVerifier,
   claimedDigest,
   type DeliveryPath,
   type Hook,
   type Hooks,
+  headOf,
   headRefusal,
   parseDeliveryPath,
   type RefusalReason,
+  receiveBody,
   STATUS,
 } from './delivery.ts'
 import { answer, boundConnections, type HttpAnswer } from './node-http.ts'
@@ -123,17 +126,18 @@ async function decided(
   hook: Hook,
   { hooks, onDelivery, quietLog, bodyBytes, keyMs, askForBody }: ReceiveTools,
 ): Promise<Decision> {
-  const refusal = headRefusal(headOf(request), bodyBytes)
+  const head = headOf(request.method, (name) => request.headers[name] as string | undefined)
+  const refusal = headRefusal(head, bodyBytes)
   if (refusal !== undefined) return refusal
   // Until the key is known, the sender keeps the body.
   const known = hook.state === 'creating' ? await hooks.settled(nonce, keyMs) : hook
   if (known === undefined || known.state === 'creating') return 'no-key-yet'
   askForBody()
-  const body = await hashed(request, known.keys, bodyBytes)
-  if (body === undefined) return 'too-large'
-  if (!body.isGenuine) return 'no-key-fits'
+  const body = hashBody(known.keys)
+  const reason = await receiveBody(head, (take) => eachPart(request, take), bodyBytes, body)
+  if (reason !== undefined) return reason
   onDelivery(known.collection)
-  if (body.isBroken)
+  if (body.isBroken())
     quietLog.warn(
       `${nonce} JSON`,
       (count) =>
@@ -142,39 +146,7 @@ async function decided(
   return 'taken'
 }
 
-/** This much of a body is kept to check whether it is JSON; longer bodies are not checked. */
-const KEPT_BYTES = 16_384
-
-/** What is known about a body after it has passed; undefined if it is longer than `maxBytes`. */
-async function hashed(
-  request: IncomingMessage,
-  keys: readonly string[],
-  maxBytes: number,
-): Promise<{ readonly isGenuine: boolean; readonly isBroken: boolean } | undefined> {
-  const hashes = keys.map((key) => createHmac('sha256', key))
-  let bytes = 0
-  let kept = ''
-  const decoder = new TextDecoder()
-  const isWhole = await eachPart(request, (part) => {
-    bytes += part.length
-    if (bytes > maxBytes) return false
-    for (const hash of hashes) hash.update(part)
-    if (bytes <= KEPT_BYTES) kept += decoder.decode(part, { stream: true })
-    return true
-  })
-  if (!isWhole) return undefined
-  const claimed = claimedDigest(request.headers.authorization)
-  const given = 'digest' in claimed ? Buffer.from(claimed.digest, 'base64') : Buffer.alloc(32)
-  // All are compared, whatever the others return, so that the time says nothing about the keys.
-  const fits = hashes.map((hash) => timingSafeEqual(hash.digest(), given))
-  const isBroken = bytes <= KEPT_BYTES && tryParseJson(kept) === undefined
-  return { isGenuine: fits.includes(true), isBroken }
-}
-
-/**
- * Calls `take` with each part when it arrives; `take` returns whether it wants more. Returns whether it took
- * all. An iterator would hold back a part of each body.
- */
+/** An iterator would hold back a part of each body. */
 function eachPart(request: IncomingMessage, take: (part: Buffer) => boolean): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const end = (isWhole: boolean) => {
@@ -192,21 +164,37 @@ function eachPart(request: IncomingMessage, take: (part: Buffer) => boolean): Pr
   })
 }
 
+/** This much of a body is kept to check whether it is JSON; longer bodies are not checked. */
+const KEPT_BYTES = 16_384
+
+/** Hashes a body while it arrives: it is never stored. */
+function hashBody(keys: readonly string[]): BodyVerifier & { isBroken(): boolean } {
+  const hashes = keys.map((key) => createHmac('sha256', key))
+  const decoder = new TextDecoder()
+  let bytes = 0
+  let kept = ''
+  return {
+    take(part) {
+      bytes += part.length
+      for (const hash of hashes) hash.update(part)
+      if (bytes <= KEPT_BYTES) kept += decoder.decode(part, { stream: true })
+    },
+    isSigned(authorization) {
+      const claimed = claimedDigest(authorization)
+      const given = 'digest' in claimed ? Buffer.from(claimed.digest, 'base64') : Buffer.alloc(32)
+      // All are compared, whatever the others return, so that the time says nothing about the keys.
+      return hashes.map((hash) => timingSafeEqual(hash.digest(), given)).includes(true)
+    },
+    isBroken: () => bytes <= KEPT_BYTES && tryParseJson(kept) === undefined,
+  }
+}
+
 function unknownPath({ quietLog }: ReceiveTools): number {
   quietLog.warn(
     'unknown',
     (count) => `${deliveries(count)} answered 404: their paths belong to no webhook of the store`,
   )
   return STATUS['unknown-path']
-}
-
-function headOf({ method, headers }: IncomingMessage) {
-  return {
-    method,
-    contentEncoding: headers['content-encoding'],
-    contentLength: headers['content-length'],
-    authorization: headers.authorization,
-  }
 }
 
 function deliveries(count: number, collection?: string): string {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { unsubscribe } from './keeper.ts'
 import { nonceOf } from './store.ts'
 import {
   COLLECTIONS,
@@ -10,7 +9,6 @@ import {
   inState,
   MINUTE,
   PUBLIC_URL,
-  quiet,
   start,
 } from './testing/start-keeper.ts'
 
@@ -228,21 +226,6 @@ describe('the keeper', () => {
     service.answersInstead = 302
     await start(service).keeper.round()
     expect([service.asked, service.records]).toEqual([2, []])
-  })
-
-  it('deletes its own, even without a key, and nothing else when it unsubscribes', async () => {
-    const service = createFakeService()
-    const { keeper, store } = start(service)
-    await keeper.round()
-    const [one] = service.records
-    if (one !== undefined)
-      service.records.push(
-        { ...one, id: 'twin' },
-        { ...one, id: 'other', destinationUrl: 'https://a.example/x' },
-      )
-    await unsubscribe(store, { connect: service.connect, log: quiet })
-    expect(store.hooks).toEqual([])
-    expect(service.records.map(({ id }) => id)).toEqual(['other'])
   })
 
   it('deletes a replaced webhook again if the service still lists it', async () => {

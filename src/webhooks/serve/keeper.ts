@@ -266,25 +266,49 @@ function isUsed(hook: StoredHook, { listed, client }: Round): boolean {
 }
 
 /**
- * Deletes all webhooks of the store at the service, and empties the store. Webhooks of others stay.
+ * Deletes the webhooks of the store at the service, whatever its list says, and those of the list with an address of the
+ * store: they were created twice, or their keys did not reach the store. Webhooks of others stay. An entry leaves the
+ * store when its own deletion is answered; throws the first failure after all others are deleted.
  */
 export async function unsubscribe(
   store: KeeperTools['store'],
   { connect, log }: Pick<KeeperTools, 'connect' | 'log'>,
 ): Promise<void> {
   const client = connect()
+  const failures: ClientError[] = []
+  const failed = (error: unknown): undefined => {
+    if (!(error instanceof ClientError)) throw error
+    failures.push(error)
+  }
+  let [deleted, absent] = [0, 0]
   try {
-    const listed = await all(client.webhooks.list())
-    // Including those that were created twice, or whose keys did not reach the store.
-    const addresses = new Set(store.hooks.map(({ destinationUrl }) => destinationUrl))
-    const ids = new Set(store.hooks.map(({ id }) => id))
-    const ours = listed.filter((one) => ids.has(one.id) || addresses.has(one.destinationUrl))
-    for (const { id } of ours) await client.webhooks.remove(id)
-    await store.replace([])
-    log.info(`Deleted ${ours.length} webhooks. The store is empty.`)
+    const listed = await all(client.webhooks.list()).catch(failed)
+    for (const hook of store.hooks) {
+      const found = listed?.filter(({ destinationUrl }) => destinationUrl === hook.destinationUrl)
+      const ids = new Set([
+        ...(hook.id === undefined ? [] : [hook.id]),
+        ...(found ?? []).map(({ id }) => id),
+      ])
+      // What was requested and has no id is in the list, or nowhere.
+      let isOver = hook.id !== undefined || found !== undefined
+      for (const id of ids) {
+        const removal = await client.webhooks.remove(id).catch(failed)
+        if (removal === 'deleted') deleted++
+        else if (removal === 'absent') absent++
+        else isOver = false
+      }
+      if (isOver) await store.replace(store.hooks.filter((one) => one !== hook))
+    }
   } finally {
     await client.close()
   }
+  const [failure] = failures
+  const left =
+    store.hooks.length === 0
+      ? 'The store is empty.'
+      : `The store has ${store.hooks.length} left: start --unsubscribe again.`
+  log.info(`Deleted ${deleted} webhooks; ${absent} did not exist any more. ${left}`)
+  if (failure !== undefined) throw failure
 }
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {

@@ -1,4 +1,5 @@
 import type { Webhook } from '../../client/service-client.ts'
+import { type MetricHead, metricText } from '../../ground/prometheus.ts'
 import type { Log } from '../../protocol/connector.ts'
 import type { Page } from '../receive/receiver.ts'
 import { faultOf, recordOf } from './keeper-plan.ts'
@@ -147,13 +148,22 @@ export function createKeeping(
 export interface Facts {
   readonly keeping: Pick<Keeping, 'subscriptions' | 'now' | 'failures'>
   readonly schedule: Schedule
+  /** How long the oldest change has been waiting for a sync, and how long it may. */
+  readonly waitingMs: number
+  readonly patienceMs: number
   readonly activity: Activity
   /** Answers of the receiver by status code. */
   readonly deliveries: ReadonlyMap<number, number>
 }
 
-/** `/healthz`: 503 if a collection has had no usable webhook for an hour. */
-export function healthPage({ keeping, schedule, activity }: Facts): ReturnType<Page> {
+/** `/healthz`: 503 if a collection has had no usable webhook for an hour, or a change waits too long for its sync. */
+export function healthPage({
+  keeping,
+  schedule,
+  waitingMs,
+  patienceMs,
+  activity,
+}: Facts): ReturnType<Page> {
   const { subscriptions, failures: keeperFailures } = keeping
   const anHourAgo = keeping.now().getTime() - HOUR
   const isLacking = [...subscriptions.values()].some(({ lackingSince, validUntil }) => {
@@ -172,11 +182,12 @@ export function healthPage({ keeping, schedule, activity }: Facts): ReturnType<P
     ]),
   )
   return {
-    status: isLacking ? 503 : 200,
+    status: isLacking || waitingMs > patienceMs ? 503 : 200,
     contentType: 'application/json',
     body: `${JSON.stringify({
       collections,
       lastSync: activity.lastSync?.toISOString() ?? null,
+      oldestWaitingSeconds: Math.round(waitingMs / 1000),
       failures: schedule.failures,
       keeperFailures,
       running: schedule.running?.collections ?? [],
@@ -186,10 +197,7 @@ export function healthPage({ keeping, schedule, activity }: Facts): ReturnType<P
   }
 }
 
-interface Metric {
-  readonly name: string
-  readonly type: 'counter' | 'gauge'
-  readonly help: string
+interface Metric extends MetricHead {
   /** Values by the value of the label; without a label the key is an empty text. */
   readonly label?: string
   values(facts: Facts): Iterable<readonly [string | number, number]>
@@ -234,6 +242,12 @@ export const METRICS: readonly Metric[] = [
     values: ({ schedule }) => [['', schedule.waiting?.collections.length ?? 0]],
   },
   {
+    name: 'protime_webhook_oldest_waiting_seconds',
+    type: 'gauge',
+    help: 'How long the oldest change has been waiting for the end of a successful sync; 0 when none waits.',
+    values: ({ waitingMs }) => [['', waitingMs / 1000]],
+  },
+  {
     name: 'protime_webhook_last_sync_timestamp_seconds',
     type: 'gauge',
     help: 'When the last successful sync began.',
@@ -268,16 +282,16 @@ function zeros<T extends string | number>(keys: readonly T[]): [T, number][] {
 
 /** `/metrics`, in the text format of Prometheus. */
 export function metricsPage(facts: Facts): ReturnType<Page> {
-  const lines = METRICS.flatMap(({ name, type, help, label, values }) => [
-    `# HELP ${name} ${help}`,
-    `# TYPE ${name} ${type}`,
-    ...[...new Map(values(facts))].map(
-      ([key, value]) => `${name}${label === undefined ? '' : `{${label}="${key}"}`} ${value}`,
-    ),
-  ])
+  const metrics = METRICS.map(({ name, type, help, label, values }) => {
+    const samples = [...new Map(values(facts))]
+    return metricText(
+      { name, type, help },
+      samples.map(([key, value]) => [label === undefined ? {} : { [label]: String(key) }, value]),
+    )
+  })
   return {
     status: 200,
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
-    body: `${lines.join('\n')}\n`,
+    body: metrics.join(''),
   }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { streamOf } from '../../client/service-client.ts'
 import { asConnectorError, ConnectorError } from '../../ground/errors.ts'
 import { warnOfReaders } from '../../ground/private-file.ts'
@@ -8,7 +8,7 @@ import type { Log } from '../../protocol/connector.ts'
 import { createReceiver, type Receiver } from '../receive/receiver.ts'
 import { createKeeper, type Keeper, type KeeperTools } from './keeper.ts'
 import { createActivity, type Facts, healthPage, metricsPage } from './monitoring.ts'
-import { type HookStore, openHookStore } from './store.ts'
+import { type HookStore, openHookStore, type StoreOwner } from './store.ts'
 import {
   createSyncScheduler,
   type Reason,
@@ -16,6 +16,7 @@ import {
   type SyncResult,
   type Trigger,
   type TriggerBatch,
+  waitingMs,
 } from './sync-scheduler.ts'
 
 export interface ServeSettings {
@@ -25,13 +26,12 @@ export interface ServeSettings {
   /** 0: any free port. */
   readonly port: number
   readonly storePath: string
+  readonly owner: StoreOwner
   readonly collections: readonly string[]
   /** The streams that the sync reads, if known. */
   readonly chosen?: ReadonlySet<string>
   /** See KeeperSettings. */
   readonly adopt: boolean
-  /** Whether somebody else creates the webhooks and writes the store. */
-  readonly keysOnly: boolean
   /** Whether to end after the first sync, successful or failed. */
   readonly once: boolean
   readonly times: ScheduleTimes
@@ -66,10 +66,10 @@ export async function startServer(
   settings: ServeSettings,
   tools: ServeTools,
 ): Promise<WebhookServer> {
-  const { times, trigger, keysOnly, collections, publicUrl } = settings
+  const { times, trigger, collections, publicUrl, adopt } = settings
   const { log } = tools
   await trigger.check?.(tools.signal)
-  const store = await openHookStore(settings.storePath, tools.hide)
+  const store = await openHookStore(settings.storePath, tools.hide, settings.owner)
   await warnOfReaders(settings.storePath, log)
   const ended = new AbortController()
   const signal = AbortSignal.any([tools.signal, ended.signal])
@@ -79,13 +79,16 @@ export async function startServer(
   const keeper = createKeeper({
     ...tools,
     store,
-    settings: { publicUrl, adopt: settings.adopt, collections: keysOnly ? [] : collections },
+    settings: { publicUrl, adopt, collections },
     onCreated: (collection) => hasStarted && notify([collection], 'renewal'),
   })
   const page = (render: (facts: Facts) => ReturnType<typeof healthPage>) => () =>
     render({
       keeping: keeper.keeping,
       schedule: scheduler.state,
+      waitingMs: waitingMs(scheduler.state, REAL_TIME.now()),
+      // A change may have to wait for a pause, and for a sync of everything.
+      patienceMs: HOUR_MS + times.minIntervalMs + times.maxWaitMs,
       activity,
       deliveries: receiver.counts,
     })
@@ -93,18 +96,17 @@ export async function startServer(
     hooks: store,
     onDelivery: (collection) => notify([collection], 'delivery'),
     log,
-    prefix: publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/$/, ''),
+    prefix: new URL(publicUrl).pathname.replace(/\/$/, ''),
     pages: new Map([
       ['/healthz', page(healthPage)],
       ['/metrics', page(metricsPage)],
     ]),
   })
-  const subscribed = keysOnly ? store.hooks.map(({ collection }) => collection) : collections
-  warnOfUnread(subscribed, settings.chosen, log)
+  warnOfUnread(collections, settings.chosen, log)
   const address = await listen(receiver, settings)
   try {
     // If the store could not be written, the key of a new webhook would be lost.
-    if (!keysOnly) await store.replace(store.hooks)
+    await store.replace(store.hooks)
   } catch (error) {
     await receiver.close()
     throw error
@@ -117,9 +119,8 @@ export async function startServer(
       aborted(signal).then(() => receiver.close()),
       aborted(signal).then(() => trigger.stopped?.()),
       scheduler.run(signal),
-      keysOnly
-        ? followStore({ store, path: settings.storePath, onChanged: notifyOfKeys, log, signal })
-        : keepWebhooks({ keeper, hasLive, onRound: start, ...settings, ...tools, signal }),
+      keepWebhooks({ keeper, hasLive, onRound: start, ...settings, ...tools, signal }),
+      keepStore(store, settings.storePath, log, signal),
     ].map((part) => part.finally(() => ended.abort()))
     await Promise.allSettled(running)
     await Promise.all(running)
@@ -139,11 +140,6 @@ export async function startServer(
     if (hasStarted || subscribed.length === 0) return
     hasStarted = true
     notify(subscribed, 'start')
-  }
-
-  function notifyOfKeys(changed: readonly string[]): void {
-    if (hasStarted) notify(changed, 'renewal')
-    else start()
   }
 
   function notify(names: readonly string[], reason: Reason): void {
@@ -213,8 +209,9 @@ async function aborted(signal: AbortSignal): Promise<void> {
 const RETRY_MS = 60_000
 /** This part of a pause is random, so that many receivers do not send requests at the same time. */
 const JITTER = 0.1
-/** How often to check a store that somebody else writes. */
-const FOLLOW_MS = 1000
+/** How often to check that the store is still there. */
+const LOOK_MS = 1000
+const HOUR_MS = 3_600_000
 
 interface KeepSettings {
   readonly keeper: Keeper
@@ -265,49 +262,23 @@ async function keepWebhooks(settings: KeepSettings): Promise<void> {
   }
 }
 
-interface FollowSettings {
-  readonly store: HookStore
-  readonly path: string
-  /**
-   * Called at once with all collections of the store, and later with the collections whose keys have changed.
-   */
-  readonly onChanged: (collections: readonly string[]) => void
-  readonly log: Log
-  readonly signal: AbortSignal
-}
-
-/** Reads what others write to the store, until the signal is aborted. */
-async function followStore({ store, path, onChanged, log, signal }: FollowSettings): Promise<void> {
-  let seen = await fingerprint(path)
-  warnIfEmpty()
-  onChanged(store.hooks.map(({ collection }) => collection))
-  while (!signal.aborted) {
-    await sleep(FOLLOW_MS, signal).catch(() => {})
-    const now = await fingerprint(path)
-    if (now === seen) continue
-    seen = now
-    const before = new Set(store.hooks.map(({ key }) => key))
-    try {
-      await store.reload()
-    } catch (error) {
-      log.warn(`${(error as Error).message} The keys that were read before stay in use.`)
-      continue
-    }
-    const changed = store.hooks.filter(({ key }) => !before.has(key))
-    log.info(`The store was read again: ${changed.length} new keys.`)
-    warnIfEmpty()
-    onChanged(changed.map(({ collection }) => collection))
-  }
-
-  function warnIfEmpty(): void {
-    if (store.hooks.length > 0) return
-    log.warn(
-      `The store ${path} has no webhook: every delivery is answered 404 until somebody adds one.`,
+/**
+ * Writes the store again if somebody has removed it, until the signal is aborted and once more: the keys cannot be read
+ * again from the service.
+ */
+async function keepStore(
+  store: HookStore,
+  path: string,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let isOver = false; !isOver; ) {
+    await sleep(LOOK_MS, signal).catch(() => {})
+    isOver = signal.aborted
+    if (existsSync(path)) continue
+    await store.replace(store.hooks).then(
+      () => log.warn(`The store ${path} was gone. It is written again, with all keys.`),
+      (error: Error) => log.warn(`${error.message} Its keys are lost when this program ends.`),
     )
   }
-}
-
-async function fingerprint(path: string): Promise<string> {
-  const { mtimeMs, ino, size } = await stat(path).catch(() => ({ mtimeMs: 0, ino: 0, size: 0 }))
-  return `${mtimeMs} ${ino} ${size}`
 }

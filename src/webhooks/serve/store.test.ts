@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ofAnotherUser } from '../../../integration-tests/testing/files.ts'
-import { readStore, type StoredHook, writeStore } from './store.ts'
+import { openHookStore, readStore, type StoredHook, writeStore } from './store.ts'
 
 const HOOK: StoredHook = {
   collection: 'people',
@@ -14,32 +14,52 @@ const HOOK: StoredHook = {
   createdAt: '2026-07-15T08:30:00.000Z',
 }
 
+const OWNER = { tenant: 'acme', baseUrl: 'https://acme.example' }
+
 const newPath = () => join(mkdtempSync(join(tmpdir(), 'protime-')), 'webhooks.json')
 
 describe('the store', () => {
   it('is empty while there is no file', async () => {
-    expect(await readStore(newPath())).toEqual([])
+    expect(await readStore(newPath())).toEqual({ hooks: [] })
   })
 
   it('reads what it has written, from a file that only its owner can read', async () => {
     const path = newPath()
     writeFileSync(`${path}.new`, 'left by a crash', { mode: 0o644 })
-    await writeStore(path, [HOOK])
-    expect(await readStore(path)).toEqual([HOOK])
+    await writeStore(path, { hooks: [HOOK], owner: OWNER })
+    expect(await readStore(path)).toEqual({ hooks: [HOOK], owner: OWNER })
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(readFileSync(path, 'utf8')).toContain('"version": 1')
   })
 
   it('is neither read nor replaced behind a link or if it belongs to another user', async () => {
     const [link, other] = [newPath(), newPath()]
-    await writeStore(other, [HOOK])
+    await writeStore(other, { hooks: [HOOK] })
     symlinkSync(other, link)
     await expect(readStore(link)).rejects.toThrow('is a symbolic link')
-    await expect(writeStore(link, [])).rejects.toThrow('is a symbolic link')
+    await expect(writeStore(link, { hooks: [] })).rejects.toThrow('is a symbolic link')
     onTestFinished(ofAnotherUser(other))
     await expect(readStore(other)).rejects.toThrow('belongs to another user')
-    await expect(writeStore(other, [])).rejects.toThrow('belongs to another user')
+    await expect(writeStore(other, { hooks: [] })).rejects.toThrow('belongs to another user')
     expect(readFileSync(other, 'utf8')).toContain('k3y')
+  })
+
+  it.each([
+    ['tenant', { ...OWNER, tenant: 'other' }],
+    ['address', { ...OWNER, baseUrl: 'https://test.acme.example' }],
+  ])('is refused with the configuration of another %s', async (_, other) => {
+    const path = newPath()
+    await writeStore(path, { hooks: [HOOK], owner: OWNER })
+    await expect(openHookStore(path, () => {}, other)).rejects.toThrow(/of the tenant acme at/)
+    expect((await openHookStore(path, () => {}, OWNER)).hooks).toEqual([HOOK])
+  })
+
+  it('of an earlier version belongs to whoever opens it, and names its owner from then on', async () => {
+    const path = newPath()
+    await writeStore(path, { hooks: [HOOK] })
+    const store = await openHookStore(path, () => {}, OWNER)
+    await store.replace(store.hooks)
+    expect((await readStore(path)).owner).toEqual(OWNER)
   })
 
   it('treats a webhook that was written by hand as active', async () => {
@@ -49,7 +69,7 @@ describe('the store', () => {
       path,
       JSON.stringify({ version: 1, webhooks: [{ collection, destinationUrl, key }] }),
     )
-    expect(await readStore(path)).toMatchObject([{ collection, state: 'live' }])
+    expect(await readStore(path)).toMatchObject({ hooks: [{ collection, state: 'live' }] })
   })
 
   it.each([
@@ -70,6 +90,6 @@ describe('the store', () => {
 
   it('says that a place cannot be written', async () => {
     const path = join(newPath(), 'webhooks.json')
-    await expect(writeStore(path, [])).rejects.toThrow(/cannot be written \(ENOENT\)/)
+    await expect(writeStore(path, { hooks: [] })).rejects.toThrow(/cannot be written \(ENOENT\)/)
   })
 })

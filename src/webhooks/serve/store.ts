@@ -28,6 +28,18 @@ export interface StoredHook {
   readonly failures?: number
 }
 
+/** The tenant whose webhooks a store has: with another one, their keys would be retired. */
+export interface StoreOwner {
+  readonly tenant: string
+  readonly baseUrl: string
+}
+
+/** The content of a store; one of an earlier version does not name its owner. */
+interface StoreContent {
+  readonly hooks: readonly StoredHook[]
+  readonly owner?: StoreOwner
+}
+
 /** The last segment of a webhook's path. */
 export function nonceOf({ destinationUrl }: Pick<StoredHook, 'destinationUrl'>): string {
   return destinationUrl.slice(destinationUrl.lastIndexOf('/') + 1)
@@ -37,9 +49,9 @@ export function nonceOf({ destinationUrl }: Pick<StoredHook, 'destinationUrl'>):
  * The webhooks in a store; a missing file counts as empty. Throws a config error for a file that cannot be
  * read, is damaged, or was written by a later version.
  */
-export async function readStore(path: string): Promise<StoredHook[]> {
+export async function readStore(path: string): Promise<StoreContent> {
   const text = readText(path)
-  return text === undefined ? [] : parse(text, path)
+  return text === undefined ? { hooks: [] } : parse(text, path)
 }
 
 function readText(path: string): string | undefined {
@@ -56,8 +68,8 @@ function readText(path: string): string | undefined {
  * Replaces the store in one step that survives a power failure; only its owner can read it. Throws a config
  * error if that is not possible.
  */
-export async function writeStore(path: string, hooks: readonly StoredHook[]): Promise<void> {
-  const text = `${JSON.stringify({ version: VERSION, webhooks: hooks }, null, 2)}\n`
+export async function writeStore(path: string, { hooks, owner }: StoreContent): Promise<void> {
+  const text = `${JSON.stringify({ version: VERSION, ...owner, webhooks: hooks }, null, 2)}\n`
   try {
     await replacePrivateFile(path, text)
   } catch (error) {
@@ -71,8 +83,8 @@ export async function writeStore(path: string, hooks: readonly StoredHook[]): Pr
   }
 }
 
-function parse(text: string, path: string): StoredHook[] {
-  const { version, webhooks } = (parsed(text) ?? {}) as Record<string, unknown>
+function parse(text: string, path: string): StoreContent {
+  const { version, webhooks, tenant, baseUrl } = (parsed(text) ?? {}) as Record<string, unknown>
   if (version !== undefined && version !== VERSION) {
     throw unusable(
       path,
@@ -81,7 +93,11 @@ function parse(text: string, path: string): StoredHook[] {
     )
   }
   if (version === undefined || !Array.isArray(webhooks)) throw damaged(path)
-  return webhooks.map((entry) => stored(entry) ?? refuse(path))
+  const isOwned = typeof tenant === 'string' && typeof baseUrl === 'string'
+  return {
+    hooks: webhooks.map((entry) => stored(entry) ?? refuse(path)),
+    ...(isOwned && { owner: { tenant, baseUrl } }),
+  }
 }
 
 function parsed(text: string): unknown {
@@ -129,33 +145,43 @@ function unusable(path: string, what: string, remedy: string): ConnectorError {
   return new ConnectorError('config', 'store-not-usable', `The store ${path} ${what}. ${remedy}`)
 }
 
+function refuseOther(found: StoreOwner | undefined, owner: StoreOwner, path: string): void {
+  if (found === undefined) return
+  if (found.tenant === owner.tenant && found.baseUrl === owner.baseUrl) return
+  throw new ConnectorError(
+    'config',
+    'store-of-another-tenant',
+    `The store ${path} has the webhooks of the tenant ${found.tenant} at ${found.baseUrl}, and the configuration is for ${owner.tenant} at ${owner.baseUrl}. Nothing was done: name the store of this tenant, or the configuration of that one.`,
+  )
+}
+
 /** The webhooks of the file, kept in memory for the keeper and the receiver. */
 export interface HookStore extends Hooks {
   readonly hooks: readonly StoredHook[]
   /** Writes the file, then updates the memory. If `writeStore` throws, nothing has changed. */
   replace(hooks: readonly StoredHook[]): Promise<void>
-  /** Reads what somebody else has written to the file. Throws what `readStore` throws. */
-  reload(): Promise<void>
 }
 
-/** Opens the file, which need not exist. */
+/** Opens the file, which need not exist. Throws a config error for the store of another tenant. */
 export async function openHookStore(
   path: string,
   /** Called with the keys and nonces, which must not appear in any text. */
   hide: (secret: string) => void,
+  owner: StoreOwner,
 ): Promise<HookStore> {
   let hooks: readonly StoredHook[] = []
   let watchers = new Set<() => void>()
-  take(await readStore(path))
+  const content = await readStore(path)
+  refuseOther(content.owner, owner, path)
+  take(content.hooks)
   return {
     get hooks() {
       return hooks
     },
     async replace(next) {
-      await writeStore(path, next)
+      await writeStore(path, { hooks: next, owner })
       take(next)
     },
-    reload: async () => take(await readStore(path)),
     byNonce: (collection, nonce) => {
       const hook = find(nonce)
       return hook?.collection === collection ? hook : undefined

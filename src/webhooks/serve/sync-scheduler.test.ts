@@ -10,6 +10,7 @@ import {
   type Schedule,
   type ScheduleTimes,
   type SyncResult,
+  waitingMs,
 } from './sync-scheduler.ts'
 
 const MINUTE = 60_000
@@ -57,6 +58,31 @@ describe('the schedule of syncs', () => {
       failures: 0,
       waiting: undefined,
     })
+  })
+
+  it.each<[string, Schedule, number]>([
+    ['none', IDLE, 0],
+    ['those that wait', notifiedAt(1000, 5000), 9000],
+    ['those that run', begin(notifiedAt(1000), 2000), 9000],
+    ['those of failed triggers', end(begin(notifiedAt(1000), 2000), 'failed', 3000, TIMES), 9000],
+    [
+      'those of a cancelled one',
+      end(begin(notifiedAt(1000), 2000), 'cancelled', 3000, TIMES),
+      9000,
+    ],
+    [
+      'those that were postponed, and came with a later one',
+      notified(
+        end(begin(notifiedAt(1000), 2000), 'cancelled', 3000, TIMES),
+        ['clockings'],
+        'delivery',
+        8000,
+      ),
+      9000,
+    ],
+    ['none after a success', end(begin(notifiedAt(1000), 2000), 'done', 3000, TIMES), 0],
+  ])('knows the age of the oldest change of %s', (_, state, age) => {
+    expect(waitingMs(state, 10_000)).toBe(age)
   })
 
   it('counts a busy trigger neither as a failure nor as a start', () => {

@@ -38,6 +38,8 @@ export type SyncResult = 'done' | 'failed' | 'busy' | 'cancelled'
 interface Notifications extends TriggerBatch {
   readonly firstAt: number
   readonly lastAt: number
+  /** When the oldest of them came, also if it was postponed since. */
+  readonly since: number
 }
 
 /** Everything that determines the start of the next trigger. */
@@ -76,7 +78,7 @@ export function notified(
 ): Schedule {
   if (collections.length === 0) return state
   const deliveries = reason === 'delivery' ? 1 : 0
-  const latest = { collections, reason, deliveries, firstAt: now, lastAt: now }
+  const latest = { collections, reason, deliveries, firstAt: now, lastAt: now, since: now }
   return { ...state, ...taken(state.postponed, merged(state.waiting, latest)) }
 }
 
@@ -95,6 +97,12 @@ export function dueAt(state: Schedule, times: ScheduleTimes): number | undefined
   if (waiting === undefined || running !== undefined) return undefined
   const calm = Math.min(waiting.lastAt + times.debounceMs, waiting.firstAt + times.maxWaitMs)
   return Math.max(calm, startedAt + times.minIntervalMs, heldUntil)
+}
+
+/** How long the oldest change has been waiting for the end of a successful sync; 0 if none waits. */
+export function waitingMs({ waiting, running, postponed }: Schedule, now: number): number {
+  const since = [waiting, running, postponed].flatMap((one) => one?.since ?? [])
+  return since.length === 0 ? 0 : now - Math.min(...since)
 }
 
 /** The state in which a trigger handles everything that waited. */
@@ -146,6 +154,7 @@ function merged(
     deliveries: earlier.deliveries + later.deliveries,
     firstAt: earlier.firstAt,
     lastAt: later.lastAt,
+    since: Math.min(earlier.since, later.since),
   }
 }
 

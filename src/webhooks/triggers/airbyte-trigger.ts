@@ -11,7 +11,7 @@ export interface AirbyteSettings {
   readonly connectionId: string
   /** The time between two requests for the status of a job. */
   readonly pollMs: number
-  /** How long a job may be pending before its sync counts as failed. */
+  /** How long a job may be pending, or its status not readable, before its sync counts as failed. */
   readonly pendingMs: number
 }
 
@@ -77,15 +77,19 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
     signal: AbortSignal,
   ): Promise<TriggerOutcome> {
     const late = performance.now() + pendingMs
+    const patience = `${pendingMs / 1000} seconds`
+    let readAt = performance.now()
     for (let status = first; ; ) {
       const result = ENDED.get(status)
       if (result !== undefined) return { result, detail: `job ${id} ${status}` }
       if (status === 'pending' && performance.now() > late) {
         // The next attempt finds the job running, and is busy.
         return failed(
-          `job ${id} is still pending after ${pendingMs / 1000} seconds: check whether Airbyte has a free worker`,
+          `job ${id} is still pending after ${patience}: check whether Airbyte has a free worker`,
         )
       }
+      if (performance.now() > readAt + pendingMs)
+        return failed(`the status of job ${id} could not be read for ${patience}`)
       await sleep(pollMs, undefined, { signal })
       // A job continues while its status is not available.
       const answer = await request('GET', `/v1/jobs/${id}`, undefined, signal).catch(
@@ -96,7 +100,10 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
       )
       if (answer === undefined) continue
       if (isFinal(answer.status)) return refused(answer, `the status of job ${id}`)
-      status = answer.body['status'] ?? status
+      const told = answer.body['status']
+      if (typeof told !== 'string') continue
+      status = told.toLowerCase()
+      readAt = performance.now()
     }
   }
 

@@ -247,6 +247,34 @@ describe('--airbyte-connection', () => {
     })
   })
 
+  it('fails if the status of the job can no longer be read', async () => {
+    let polls = 0
+    const { url, close } = await startStub(({ method, path }) => {
+      if (path.endsWith('/token')) return { status: 200, body: { access_token: 'token' } }
+      if (method === 'POST') return { status: 200, body: { jobId: 1, status: 'running' } }
+      return polls++ % 2 === 0 ? { status: 503 } : { status: 200, body: { html: 'proxy' } }
+    })
+    onTestFinished(close)
+    const credentials = { clientId: 'app', clientSecret: 'app secret', connectionId: 'live' }
+    const trigger = createAirbyteTrigger({ url, ...credentials, pollMs: 5, pendingMs: 50 })
+    expect(await trigger(ORDER, never)).toEqual({
+      result: 'failed',
+      detail: 'the status of job 1 could not be read for 0.05 seconds',
+    })
+  })
+
+  it('knows the end of a job in any case', async () => {
+    const { url, close } = await startStub(({ method, path }) => {
+      if (path.endsWith('/token')) return { status: 200, body: { access_token: 'token' } }
+      const status = method === 'POST' ? 'running' : 'SUCCEEDED'
+      return { status: 200, body: { jobId: 1, status } }
+    })
+    onTestFinished(close)
+    const credentials = { clientId: 'app', clientSecret: 'app secret', connectionId: 'live' }
+    const trigger = createAirbyteTrigger({ url, ...credentials, pollMs: 5, pendingMs: 60_000 })
+    expect(await trigger(ORDER, never)).toMatchObject({ result: 'done' })
+  })
+
   it('waits for a job that runs after it was pending', async () => {
     const { airbyte, trigger } = await start({ pendingMs: 500 })
     const outcome = trigger(ORDER, never)

@@ -8,11 +8,13 @@ import type {
   WorkLocationBody,
 } from '../../client/service-client.ts'
 import { parseWriteSettings, type WriteSettings } from '../../config/write-settings.ts'
-import { type Folding, folded, foldedBy } from '../../ground/text.ts'
+import { folded } from '../../ground/text.ts'
+import { createJournal, type Journal } from '../journal.ts'
 import type { ObjectName, WriteRecord } from '../objects.ts'
 import type { Outcome } from '../outcome.ts'
 import type { WriteClient } from '../write-client.ts'
 import { createWriter } from '../writer.ts'
+import { type Death, type Fault, Killed, Requests, refused } from './fake-requests.ts'
 
 /** Undocumented behaviour, which may differ between services. */
 export interface FakeOptions {
@@ -26,7 +28,9 @@ export interface FakeOptions {
   /** Whether values that differ only in case are `two` values or `one`; `lower`: one, stored in lower case. */
   readonly cases: 'two' | 'one' | 'lower'
   /** What happens to spaces within values. */
-  readonly blanks: Folding['blanks']
+  readonly blanks: 'kept' | 'joined' | 'left out'
+  /** The status with which it refuses every put of a reference while it deletes them; undefined if it does not. */
+  readonly refusesPuts?: 400 | 409 | undefined
   /** Whether a numeric value is read as the id of a job category; the client refuses such an answer. */
   readonly readsDigits: boolean
   /** The status for a reference to a record that does not exist. */
@@ -34,30 +38,6 @@ export interface FakeOptions {
   /** What is checked first if the record does not exist and the value is already linked. */
   readonly checkedFirst: 'record' | 'link'
 }
-
-/** When a process is killed: after a number of requests that deleted something, or that were refused. */
-export interface Death {
-  readonly after: 'delete' | 'refusal'
-  readonly count: number
-}
-
-/** What goes wrong with a request, if anything. */
-export type Fault =
-  | 'none'
-  /** The request is carried out, but its answer is lost; the client repeats idempotent requests. */
-  | 'lost'
-  /** A creation is carried out only after the process has ended, and its answer is lost. */
-  | 'late'
-  /** The request is lost, and the client gets no answer. */
-  | 'lost-before'
-  /** The process is killed before, or after, the request is carried out. */
-  | 'kill-before'
-  | 'kill-after'
-  /** Another program changes something first. */
-  | 'other'
-
-/** Thrown where the process is killed, so that it does nothing afterwards. */
-class Killed extends Error {}
 
 interface StoredCategory extends JobCategoryBody {
   readonly version: number
@@ -73,8 +53,11 @@ export function createFakeService(options: FakeOptions) {
   const stored = new StoredObjects(options)
   const { links, categories, locations } = stored
   const writes: string[] = []
-  let late: (() => void)[] = []
+  let now = 0
+  let late: { readonly at: number; readonly work: () => void }[] = []
   return {
+    /** What the runs of one machine have begun. */
+    journal: lastingJournal(),
     links,
     categories,
     locations,
@@ -83,24 +66,41 @@ export function createFakeService(options: FakeOptions) {
     linksOf: (collection: string, name: string) => stored.linksOf(collection, name),
     change: (seed: number) => stored.change(seed),
     connect,
-    endLate,
+    pass,
   }
 
-  /** Carries out the late creations. */
-  function endLate(): void {
-    for (const work of late) work()
-    late = []
+  /** Lets time pass: late requests are carried out. */
+  function pass(ms: number): void {
+    now += ms
+    const due = late.filter(({ at }) => at <= now)
+    late = late.filter(({ at }) => at > now)
+    for (const { work } of due) work()
   }
 
   /** Creates the client of one process. Its requests get the faults in order, and none after the last fault. */
   function connect(faults: readonly Fault[] = [], death?: Death): WriteClient {
-    endLate()
     const requests = new Requests(faults, death, {
-      sent: (what) => void writes.push(what),
-      late: (work) => void late.push(work),
+      sent: (what) => {
+        pass(10)
+        writes.push(what)
+      },
+      late: (work, ms) => void late.push({ at: now + ms, work }),
       other: (seed) => stored.change(seed),
     })
     return createClient(stored, requests, options.lists)
+  }
+}
+
+/** A journal that survives a process, as a file does. */
+function lastingJournal(): Journal {
+  const journal = createJournal()
+  return {
+    path: 'journal',
+    get entries() {
+      return journal.entries
+    },
+    add: journal.add,
+    remove: journal.remove,
   }
 }
 
@@ -151,7 +151,8 @@ class StoredObjects {
   }
 
   putReference({ collection, name, value: sent, internalReference: id }: Reference): void {
-    const { checkedFirst, unknownRecord, secondValue } = this.#options
+    const { checkedFirst, unknownRecord, secondValue, refusesPuts } = this.#options
+    if (refusesPuts !== undefined) throw refused('No puts.', refusesPuts)
     const value = this.#keptValue(sent)
     if (Number(id) >= FORBIDDEN && Number(id) < 100) throw refused('No access.', 403)
     const isUnknown = Number(id) > RECORDS && Number(id) < 100
@@ -224,73 +225,10 @@ class StoredObjects {
 
   #keptValue(value: string): string {
     const { blanks, cases } = this.#options
-    const text = blanks === 'kept' ? this.#kept(value) : foldedBy(value, { case: false, blanks })
+    const joint = blanks === 'joined' ? ' ' : ''
+    const text = blanks === 'kept' ? this.#kept(value) : folded(value).replace(/\s+/gu, joint)
     return cases === 'lower' ? text.toLowerCase() : text
   }
-}
-
-/** What the faults of requests do outside of their process. */
-interface Effects {
-  /** A write was requested. */
-  sent(what: string): void
-  /** Work is carried out after the process has ended. */
-  late(work: () => void): void
-  /** Another program changes something. */
-  other(seed: number): void
-}
-
-/** The requests of one process, with their faults, until it is killed. */
-class Requests {
-  readonly #faults: readonly Fault[]
-  readonly #death: Death | undefined
-  readonly #effects: Effects
-  readonly #busy = new Set<string>()
-  #count = 0
-  #untilDeath: number
-  #isDead = false
-
-  constructor(faults: readonly Fault[], death: Death | undefined, effects: Effects) {
-    this.#faults = faults
-    this.#death = death
-    this.#effects = effects
-    this.#untilDeath = death?.count ?? 0
-  }
-
-  async send<T>(what: string, work: () => T): Promise<T> {
-    if (this.#busy.has(what)) throw new Error(`Two requests at a time: ${what}`)
-    this.#busy.add(what)
-    if (this.#busy.size > 4) throw new Error('More than four requests at a time.')
-    const fault = this.#faults[this.#count++] ?? 'none'
-    // Parallel requests do not end in the order in which they began.
-    for (let turns = this.#count % 3; turns >= 0; turns--) await Promise.resolve()
-    this.#busy.delete(what)
-    if (this.#isDead || fault === 'kill-before') throw this.#die()
-    if (fault === 'other') this.#effects.other(this.#count)
-    const isPost = what.startsWith('post')
-    if (/^(put|delete|post) /.test(what)) this.#effects.sent(what)
-    if (isPost && isLost(fault)) {
-      if (fault === 'late') this.#effects.late(work)
-      if (fault === 'lost') work()
-      throw lost()
-    }
-    const done = work()
-    if (fault === 'kill-after') throw this.#die()
-    return fault === 'lost' ? work() : done
-  }
-
-  /** Notes that a request deleted something or was refused; throws if the process is killed by that. */
-  note(what: Death['after']): void {
-    if (this.#death?.after === what && --this.#untilDeath === 0) throw this.#die()
-  }
-
-  #die(): Killed {
-    this.#isDead = true
-    return new Killed()
-  }
-}
-
-function isLost(fault: Fault): boolean {
-  return fault === 'lost' || fault === 'late' || fault === 'lost-before'
 }
 
 /** Creates the client that makes these requests. */
@@ -311,26 +249,35 @@ function createClient(
         requests.send(`get ${collection} ${value}`, () =>
           stored.reference(collection, name, value),
         ),
-      put: (wanted) =>
-        requests.send(`put ${wanted.collection} ${wanted.value}`, () => {
+      find: async (_, name, value) => (name === '@number' ? value.replace('N', '') : undefined),
+      put: (wanted, options) => {
+        const work = () => {
           try {
             stored.putReference(wanted)
           } catch (error) {
             requests.note('refusal')
             throw error
           }
-        }),
-      remove: (collection, name, value) =>
-        requests.send(`delete ${collection} ${value}`, () => {
+        }
+        return requests.send(`put ${wanted.collection} ${wanted.value}`, work, options)
+      },
+      remove: (collection, name, value, options) => {
+        const work = () => {
           const result = stored.removeReference(collection, name, value)
           requests.note('delete')
           return result
-        }),
+        }
+        return requests.send(`delete ${collection} ${value}`, work, options)
+      },
     },
     jobCategories: {
       get: (key) => requests.send(`get category ${textOf(key)}`, () => stored.category(key)),
-      put: (key, body, etag) =>
-        requests.send(`put category ${textOf(key)}`, () => stored.putCategory(key, body, etag)),
+      put: (key, body, etag, options) =>
+        requests.send(
+          `put category ${textOf(key)}`,
+          () => stored.putCategory(key, body, etag),
+          options,
+        ),
     },
     workLocations: {
       list: async function* () {
@@ -350,14 +297,6 @@ function textOf(key: RecordKey): string {
   return 'id' in key ? key.id : `${key.name} ${key.value}`
 }
 
-function refused(reason: string, status = 400): ClientError {
-  return new ClientError('config', 'x-test', 'refused', { status, reasons: [reason] })
-}
-
-function lost(): ClientError {
-  return new ClientError('transient', 'x-test', 'no answer', { mayHaveHappened: true })
-}
-
 export type FakeService = ReturnType<typeof createFakeService>
 
 /** The records of one run, and the settings that differ from the defaults. */
@@ -370,6 +309,8 @@ export interface RunInput {
   readonly death?: Death | undefined
   readonly batchSize?: number
   readonly showValues?: boolean
+  /** By default, that of the machine of the service's runs. */
+  readonly journal?: Journal
 }
 
 /** Writes the records in one run. Returns the outcomes that were reported; after a kill, some are missing. */
@@ -381,6 +322,8 @@ export async function write(input: RunInput): Promise<Outcome[]> {
     settings: parseWriteSettings(settings),
     onOutcome: (outcome) => void outcomes.push(outcome),
     signal: new AbortController().signal,
+    journal: service.journal,
+    time: { sleep: async (ms) => service.pass(ms) },
     ...options,
   })
   try {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { folded } from '../../ground/text.ts'
-import { type FakeOptions, type Fault, RECORDS } from './fake-service.ts'
+import type { Fault } from './fake-requests.ts'
+import { type FakeOptions, RECORDS } from './fake-service.ts'
 
 /** `npm run test:histories -- --place write` runs more, with another seed each time. */
 const { HISTORIES_RUNS, HISTORIES_SCALE = '1', HISTORIES_PATH: path } = process.env
@@ -62,11 +63,8 @@ export function relink(links: Map<string, string>, value: string, id: string): v
 }
 
 /** Returns the links with normalized values as keys. */
-export function foldedKeys(
-  links: ReadonlyMap<string, string>,
-  fold: (text: string) => string = folded,
-): Map<string, string> {
-  return new Map([...links].map(([value, id]) => [fold(value), id]))
+export function foldedKeys(links: ReadonlyMap<string, string>): Map<string, string> {
+  return new Map([...links].map(([value, id]) => [folded(value), id]))
 }
 
 /** Spellings of a value or a name that all mean the same. */

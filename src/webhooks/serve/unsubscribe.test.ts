@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { ClientError } from '../../client/client-error.ts'
+import { unsubscribe } from './keeper.ts'
+import { createFakeService, quiet, start } from './testing/start-keeper.ts'
+
+describe('the keeper', () => {
+  it('deletes its own, even without a key, and nothing else when it unsubscribes', async () => {
+    const service = createFakeService()
+    const { keeper, store } = start(service)
+    await keeper.round()
+    const [one] = service.records
+    if (one !== undefined)
+      service.records.push(
+        { ...one, id: 'twin' },
+        { ...one, id: 'other', destinationUrl: 'https://a.example/x' },
+      )
+    await unsubscribe(store, { connect: service.connect, log: quiet })
+    expect(store.hooks).toEqual([])
+    expect(service.records.map(({ id }) => id)).toEqual(['other'])
+  })
+
+  it.each([
+    ['is empty', () => [] as never[]],
+    [
+      'cannot be read',
+      (): never => {
+        throw new ClientError('system', 'answer-not-understood', 'not readable')
+      },
+    ],
+  ])('deletes what the store names if the list %s when it unsubscribes', async (_, list) => {
+    const service = createFakeService()
+    const { keeper, store } = start(service)
+    await keeper.round()
+    const client = service.connect()
+    const webhooks = {
+      ...client.webhooks,
+      list: async function* () {
+        yield* list()
+      },
+    }
+    const connect = () => ({ ...client, webhooks })
+    await unsubscribe(store, { connect, log: quiet }).catch(() => {})
+    expect([store.hooks, service.records]).toEqual([[], []])
+  })
+
+  it('keeps what could not be deleted in the store when it unsubscribes, and deletes the rest', async () => {
+    const service = createFakeService()
+    const { keeper, store } = start(service)
+    await keeper.round()
+    const client = service.connect()
+    const [first] = store.hooks
+    const webhooks = {
+      ...client.webhooks,
+      remove: (id: string) =>
+        id === first?.id
+          ? Promise.reject(new ClientError('transient', 'service-fails', 'The service failed.'))
+          : client.webhooks.remove(id),
+    }
+    const unsubscribed = unsubscribe(store, {
+      connect: () => ({ ...client, webhooks }),
+      log: quiet,
+    })
+    await expect(unsubscribed).rejects.toThrow('The service failed.')
+    expect(store.hooks).toEqual([first])
+    expect(service.records.map(({ id }) => id)).toEqual([first?.id])
+  })
+})

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { access, constants, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ConnectorError } from '../ground/errors.ts'
+import { isJsonObject, tryParseJson } from '../ground/json.ts'
+import { replacePrivateFile } from '../ground/private-file.ts'
+import { LockedError, lockFile, type ProcessLock } from '../ground/process-lock.ts'
+import type { ObjectName } from './objects.ts'
+
+/** How long a request whose answer was lost may still take effect, in milliseconds. */
+export const LATE_MS = 10_000
+
+/** A value and the id of its record. */
+type JournalLink = readonly [value: string, id: string]
+
+/** Links that are deleted to make room for others. */
+export interface Move {
+  readonly kind: 'move'
+  readonly collection: string
+  readonly name: string
+  readonly old: readonly JournalLink[]
+  readonly wanted: readonly JournalLink[]
+}
+
+/** A work location that was requested and perhaps created. */
+export interface PendingCreation {
+  readonly kind: 'creation'
+  /** The custom reference that it is to get. */
+  readonly reference: string
+  readonly value: string
+  /** The default name of the work location. */
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+type JournalEntry = Move | PendingCreation
+
+/** What a run has begun and not finished. A run that finds entries of an earlier one finishes their work. */
+export interface Journal {
+  readonly entries: readonly JournalEntry[]
+  /** Resolves when the entry is on the disk. */
+  add(entry: JournalEntry): Promise<void>
+  remove(entry: JournalEntry): Promise<void>
+  /** Where it is kept; undefined if it ends with the process. */
+  readonly path: string | undefined
+}
+
+/** Creates a journal with these entries; without a path it ends with the process. */
+export function createJournal(left: readonly JournalEntry[] = [], path?: string): Journal {
+  let entries = left
+  let writing = Promise.resolve()
+  return {
+    path,
+    get entries() {
+      return entries
+    },
+    add: (entry) => replace([...entries, entry]),
+    remove: (entry) => replace(entries.filter((one) => one !== entry)),
+  }
+
+  function replace(next: readonly JournalEntry[]): Promise<void> {
+    entries = next
+    // Later writes contain the entries of the earlier ones.
+    if (path !== undefined) writing = writing.then(() => writeEntries(path, entries))
+    return writing
+  }
+}
+
+async function writeEntries(path: string, entries: readonly JournalEntry[]): Promise<void> {
+  try {
+    if (entries.length === 0) await rm(path, { force: true })
+    else await replacePrivateFile(path, `${JSON.stringify({ version: 1, entries })}\n`)
+  } catch (error) {
+    throw unusable(path, `cannot be written (${(error as NodeJS.ErrnoException).code})`)
+  }
+}
+
+async function readEntries(path: string): Promise<readonly JournalEntry[]> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '{"version":1,"entries":[]}'
+    throw unusable(path, `cannot be read (${error.code})`)
+  })
+  const journal = tryParseJson(text)
+  if (!isJsonObject(journal) || journal['version'] !== 1 || !Array.isArray(journal['entries']))
+    throw unusable(path, 'is damaged')
+  return journal['entries']
+}
+
+function unusable(path: string, what: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'journal-not-usable',
+    `The journal ${path} ${what}. It has what an earlier run has begun: links that it may have deleted, and work locations that it may have created. Give this user access to it; or check these by hand, and delete it.`,
+  )
+}
+
+/**
+ * Locks an object of a tenant against other processes on this machine, in the given folder, and opens its journal
+ * there: two processes that create work locations at the same time would create everything twice. Throws a LockedError
+ * if the lock is taken. There is neither if the folder is not writable, does not support sockets, or does not exist.
+ */
+export async function openObject(
+  folder: string | undefined,
+  baseUrl: string,
+  object: ObjectName,
+): Promise<ProcessLock & { readonly journal: Journal }> {
+  const release = async () => {}
+  const isWritable =
+    folder !== undefined &&
+    (await access(folder, constants.W_OK).then(
+      () => true,
+      () => false,
+    ))
+  if (!isWritable) return { release, journal: createJournal() }
+  const tenant = createHash('sha256').update(baseUrl).digest('hex').slice(0, 12)
+  const file = join(folder, `protime-write.${object}.${tenant}`)
+  const lock = await lockFile(file, {
+    subject: `The lock of ${object} to this tenant`,
+    user: 'process',
+    advice: 'Nothing was written. Start this run again when the other one has ended.',
+  }).catch((error: unknown) => {
+    // A folder that is mounted into a container may not support sockets.
+    if (error instanceof LockedError) throw error
+  })
+  // Without a lock, another process may have the same journal.
+  if (lock === undefined) return { release, journal: createJournal() }
+  const path = `${file}.journal`
+  try {
+    return { ...lock, journal: createJournal(await readEntries(path), path) }
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
