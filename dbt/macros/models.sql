@@ -156,8 +156,9 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
 {% macro today() %}
   {%- if var('protime_now', none) -%}{{ return("cast('" ~ var('protime_now') ~ "' as date)") }}{%- endif -%}
   {%- set zone = var('protime_time_zone', none) -%}
-  {{- return('cast(current_timestamp at time zone ' ~ protime.text_of(zone) ~ ' as date)' if zone else 'current_date') -}}
+  {{- return(protime.today_in(zone) if zone else 'current_date') -}}
 {% endmacro %}
+{% macro today_in(zone) %}{{ return('cast(current_timestamp at time zone ' ~ protime.text_of(zone) ~ ' as date)') }}{% endmacro %}
 
 {#- The current time in UTC, or the beginning of the day protime_now if it is set. -#}
 {% macro now() %}

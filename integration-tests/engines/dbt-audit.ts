@@ -85,7 +85,7 @@ function rowOf(name: string, { emulator }: Tenant): Row {
 export async function found(landing: LoadedLanding, variables?: object): Promise<string[]> {
   const words = ['--select', '+protime__audit', '--exclude', 'protime_key*', 'protime_documented*']
   const said = await landing.dbt(['build', ...words], variables)
-  const lines = [...said.matchAll(/tenant: (\w+ [\w-]+: [a-z ]+), \d+ at the service/g)]
+  const lines = [...said.matchAll(/tenant: (\w+ [\w-]+: [a-z ]+), (?:\d+ at|of which)/g)]
   const [, failed = '0'] = new RegExp(`FAIL (\\d+) ${AUDIT}`).exec(said) ?? []
   expectSame([/Done\. PASS=/.test(said), failed], [true, String(lines.length)])
   return lines.map(([, line = '']) => line).toSorted()
