@@ -189,7 +189,8 @@ function changed(value: u32, rule: u32, depth: u32): u32 {
     note(value, CUT)
     note(end, rule)
   } else if (kind != KEEP) note(value, rule)
-  if (kind != KEEP && isReplaced(rule, c, hasEscape(value, end))) replace(rule, value, end)
+  const isEscaped = (rule & IN_TEXTS) != 0 && hasEscape(value, end)
+  if (kind != KEEP && isReplaced(rule, c, isEscaped)) replace(rule, value, end)
   return end
 }
 
