@@ -196,13 +196,14 @@ describe('live keys', () => {
   it('leaves the rows unconfirmed that a comparison with lists has neither found nor seen change', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1 }, { id: 2 }, { id: 3 }), 'window')
-    keys.observe(batch({ id: 4 }), 'history')
+    keys.observe(batch({ id: 4 }, { id: 5 }), 'history')
+    keys.leaveUnconfirmed([5])
     keys.seek()
-    keys.markFound(batch({ id: 1 }))
+    keys.markFound(batch({ id: 1 }, { id: 5 }))
     keys.observe(batch({ id: 2 }), 'window', { isChange: true })
-    expect(liveKeys(keys.encode()).unconfirmed()).toEqual([])
+    expect(liveKeys(keys.encode()).unconfirmed()).toEqual([5])
     keys.endSeek(true)
-    expect(keys.unconfirmed()).toEqual([3, 4])
+    expect(keys.unconfirmed().toSorted()).toEqual([3, 4, 5])
   })
 
   it('looks only for rows from before the window in the lists of those days, and for none if they failed', () => {

@@ -92,7 +92,10 @@ export interface LiveKeys {
    * contains nothing of it.
    */
   seek(place?: Place): void
-  /** The lists have found the rows of a batch, which is not written. */
+  /**
+   * The lists have found the rows of a batch, which is not written. Those that were unconfirmed remain so: a list may be older
+   * than the answers that contradict each other.
+   */
   markFound(batch: RecordBatch): void
   /** Ends the comparison. If it is complete, the rows that were neither found nor changed are unconfirmed. */
   endSeek(isComplete: boolean): void
@@ -236,9 +239,8 @@ export function createLiveKeys(
       sought = union(place === undefined ? [sets.window, sets.history] : [sets[place]])
     },
     markFound(batch) {
-      for (const set of [sought, sets.unconfirmed])
-        if (isPlain(batch)) set.deleteIntegers(batch.keys)
-        else for (let i = 0; i < batch.count; i++) set.delete(keyAt(batch, i))
+      if (isPlain(batch)) sought.deleteIntegers(batch.keys)
+      else for (let i = 0; i < batch.count; i++) sought.delete(keyAt(batch, i))
     },
     endSeek(isComplete) {
       if (isComplete) for (const key of sought.keys()) if (has(key)) sets.unconfirmed.add(key)
