@@ -62,6 +62,7 @@ export async function runHistory(history: History, place: Protocol): Promise<voi
       completed: [],
       began: 0,
       latest: 0,
+      hostTime: 0,
       lastDay: '9999-12-31',
     }
     for (const change of history.seeded) tenant.happen({ do: 'change', change })
@@ -78,8 +79,9 @@ export async function runHistory(history: History, place: Protocol): Promise<voi
     await settle(running)
     refuse(toldDifferences(running, false))
     running.settings['history_refresh_days'] = 1
-    // Also when the clock has been set back a few times.
-    emulator.advance({ hours: 60 })
+    // Also when the clock has been set back a few times, and after the time of the host.
+    const ahead = Math.max(0, running.hostTime - emulator.now().getTime())
+    emulator.advance({ hours: 60 + ahead / 3_600_000 })
     const outcomes = await settle(running)
     refuse(toldDifferences(running, true))
     refuseRestarts(outcomes)
@@ -130,6 +132,8 @@ interface Running {
   began: number
   /** The latest time of the service that a sync can know, in milliseconds. */
   latest: number
+  /** When a sync last had only the time of the host, in milliseconds; 0 if none had. */
+  hostTime: number
   /** The earliest of the days to which syncs looked ahead. */
   lastDay: Day
 }
@@ -137,8 +141,10 @@ interface Running {
 async function take(step: Step, running: Running): Promise<void> {
   const { platform, tenant, place } = running
   if (step.do === 'sync') await disturbed(step, running)
-  else if (step.do === 'rewind') platform.rewind(step.syncs, step.isKept)
-  else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
+  // Older than the rows, a state knows nothing of a time of the host that their cursors have.
+  else if (step.do === 'rewind') {
+    if (running.hostTime === 0) platform.rewind(step.syncs, step.isKept)
+  } else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
   else if (step.do === 'environment') return
   else if (
     step.do === 'select' ||
@@ -290,6 +296,7 @@ function clockFaults({ messages }: SyncRun, running: Running): string[] {
   if (running.place === 'singer') return []
   const { dateHeader } = running.emulator.options
   if (dateHeader !== undefined) {
+    running.hostTime = Date.now()
     // It is as late as the service says, or as this machine; and no later sync says that it is earlier.
     running.latest = Math.max(running.latest, Date.parse(dateHeader), Date.now())
     return []
