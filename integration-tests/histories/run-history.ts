@@ -20,7 +20,7 @@ import {
   type Sync,
 } from './history.ts'
 import { runSync, type SyncRun } from './run-sync.ts'
-import { createSyncRule, hasWrongList } from './sync-rule.ts'
+import { createSyncRule, hasWrongList, mayLieBeyond } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 import { createPlatform, type Platform } from './warehouses.ts'
 
@@ -80,8 +80,11 @@ export async function runHistory(history: History, place: Protocol): Promise<voi
     refuse(toldDifferences(running, false))
     running.settings['history_refresh_days'] = 1
     // Also when the clock has been set back a few times, and after the time of the host.
-    const ahead = Math.max(0, running.hostTime - emulator.now().getTime())
-    emulator.advance({ hours: 60 + ahead / 3_600_000 })
+    while (emulator.now().getTime() < running.hostTime) {
+      emulator.advance({ hours: 40 })
+      await settle(running)
+    }
+    emulator.advance({ hours: 60 })
     const outcomes = await settle(running)
     refuse(toldDifferences(running, true))
     refuseRestarts(outcomes)
@@ -211,12 +214,6 @@ function isHidden({ kind, path, stream }: Fault, running: Running): boolean {
   const isOfDelta = path === 'list' || path === 'delta-start'
   if (kind === 'stale') return isOfDelta && running.emulator.options.deltaLinkCovers === 'issued'
   return isShort && path === 'list' && (!running.completed.includes(name) || mayLieBeyond(name))
-}
-
-/** Whether rows may be on days that no list has, and cannot be asked for by themselves. */
-export function mayLieBeyond(name: string): boolean {
-  const { dateField, single } = catalogue.get(name) as Stream
-  return dateField !== undefined && single === false
 }
 
 /** Lets the service go wrong in a way that a history has drawn. */

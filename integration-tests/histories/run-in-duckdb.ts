@@ -27,8 +27,8 @@ import {
   type Step,
   type Sync,
 } from './history.ts'
-import { disturb, mayLieBeyond } from './run-history.ts'
-import { canBeLookedFor } from './sync-rule.ts'
+import { disturb } from './run-history.ts'
+import { canBeLookedFor, mayLieBeyond } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 
 /** Undisturbed syncs until the file must equal the service, the days before the window included. */

@@ -1,4 +1,5 @@
 import type { Stream } from '../../src/streams/collections.ts'
+import { streams as catalogue } from '../../src/streams/streams.ts'
 import { keyOf } from '../testing/warehouse.ts'
 import {
   awaitsAudit,
@@ -170,6 +171,12 @@ export function canBeLookedFor(
   { lastDay }: Pick<Comparison, 'lastDay'>,
 ): boolean {
   return single !== false || dateField === undefined || String(row[dateField]) <= lastDay
+}
+
+/** Whether rows may be on days that no list has, and cannot be asked for by themselves. */
+export function mayLieBeyond(name: string): boolean {
+  const { dateField, single } = catalogue.get(name) as Stream
+  return dateField !== undefined && single === false
 }
 
 /** A new job begins without a state. */
