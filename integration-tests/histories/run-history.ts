@@ -80,10 +80,8 @@ export async function runHistory(history: History, place: Protocol): Promise<voi
     refuse(toldDifferences(running, false))
     running.settings['history_refresh_days'] = 1
     // Also when the clock has been set back a few times, and after the time of the host.
-    while (emulator.now().getTime() < running.hostTime) {
+    for (; emulator.now().getTime() < running.hostTime; await settle(running))
       emulator.advance({ hours: 40 })
-      await settle(running)
-    }
     emulator.advance({ hours: 60 })
     const outcomes = await settle(running)
     refuse(toldDifferences(running, true))
@@ -135,7 +133,7 @@ interface Running {
   began: number
   /** The latest time of the service that a sync can know, in milliseconds. */
   latest: number
-  /** When a sync last had only the time of the host, in milliseconds; 0 if none had. */
+  /** When a sync last had only the time of the host, of which no older state knows; 0 if none had. */
   hostTime: number
   /** The earliest of the days to which syncs looked ahead. */
   lastDay: Day
@@ -144,10 +142,9 @@ interface Running {
 async function take(step: Step, running: Running): Promise<void> {
   const { platform, tenant, place } = running
   if (step.do === 'sync') await disturbed(step, running)
-  // Older than the rows, a state knows nothing of a time of the host that their cursors have.
-  else if (step.do === 'rewind') {
-    if (running.hostTime === 0) platform.rewind(step.syncs, step.isKept)
-  } else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
+  else if (step.do === 'rewind' && running.hostTime > 0) return
+  else if (step.do === 'rewind') platform.rewind(step.syncs, step.isKept)
+  else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
   else if (step.do === 'environment') return
   else if (
     step.do === 'select' ||
@@ -294,7 +291,6 @@ function clockFaults({ messages }: SyncRun, running: Running): string[] {
   const { dateHeader } = running.emulator.options
   if (dateHeader !== undefined) {
     running.hostTime = Date.now()
-    // It is as late as the service says, or as this machine; and no later sync says that it is earlier.
     running.latest = Math.max(running.latest, Date.parse(dateHeader), Date.now())
     return []
   }

@@ -60,8 +60,13 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     else if (event.do === 'expire-delta') emulator.expireDelta(streamAt(event.stream).collection)
     else if (event.do === 'steal-delta') emulator.stealDelta(streamAt(event.stream).collection)
     else if (event.do === 'revert') revert(event.stream, event.changes)
-    else if (event.do === 'date') emulator.options.dateHeader = event.to
+    else if (event.do === 'date') showDate(event.to)
     else reference(event.pick, event.isRemoval)
+  }
+
+  /** Syncs then have only the time of this machine. Earlier than that of the service, it would set their cursors back. */
+  function showDate(to: string | undefined): void {
+    if (to === undefined || emulator.now().getTime() < Date.now()) emulator.options.dateHeader = to
   }
 
   function streamAt(stream: number): Stream {
