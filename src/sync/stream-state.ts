@@ -140,6 +140,8 @@ export function createStreamState(
   const latestChanges = createLatestChanges(stored?.latestChanges ?? null)
   const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
   let wasListMadeDue = stored?.isListDue ?? false
+  /** What kind of state was last checked before it left. */
+  let checkedKind = ''
   const state: WritableState = {
     ...(stored ?? {
       ...FRESH,
@@ -260,8 +262,13 @@ export function createStreamState(
       position: isAtBeginning ? first : state.position,
       keys: encoded,
     })
-    const read = readState(written)
-    if (read === 'none' || 'unreadable' in read) throw unreadable(read)
+    // Between pages, only links and ids change.
+    const kind = `${state.position.phase} ${isSettled} ${state.generation}`
+    if (kind !== checkedKind) {
+      const read = readState(written)
+      if (read === 'none' || 'unreadable' in read) throw unreadable(read)
+      checkedKind = kind
+    }
     return written
   }
 }
