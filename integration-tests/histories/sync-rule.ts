@@ -111,6 +111,8 @@ export function createSyncRule(
     // Nor of the rows that a list did not show it: there is nothing to compare it with.
     if (isFull && (isWrong || (isRefreshing && wasWrong))) return []
     if (isFull && isOffset && (isTouched || isRefreshing)) return []
+    // Rows that leave during a list and the second look at it may hide another one twice.
+    if (isTouched && isOffset && stream.single === false) return []
     const isUnsure = isTouched || isRefused || isWrong || isRefreshing
     if (isUnsure || awaitsAudit(stream, comparison)) return lost(stream, held)
     const historyAt = platform.stateOf(stream.stream)?.backfilled_at ?? null

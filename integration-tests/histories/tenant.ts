@@ -123,15 +123,22 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
 
   /** What a move changes; nothing is known of a row that is deleted softly and leaves silently. */
   function move(collection: string, record: Fields, days: number): Fields | undefined {
+    // A row that was away while a first phase is read, and is back, has hidden another one from it without a sign.
+    const isBack = days > -300 && String(record['date'] ?? record['from']) < dayBefore(300)
+    if (isBack && loading.has(collection) && emulator.options.paging === 'offset')
+      silent.add(collection)
     const isSilent = leavesSilently({ emulator }) && days <= -300
     if (isSilent && record['status'] === 'Deleted') return undefined
     if (isSilent) unwatched.add(`${collection} ${record['id']}`)
     return datesOf(collection, days)
   }
 
+  function dayBefore(days: number): string {
+    return new Date(emulator.now().getTime() - days * 86_400_000).toISOString().slice(0, 10)
+  }
+
   function datesOf(collection: string, days: number): Fields {
-    const time = emulator.now().getTime() + days * 86_400_000
-    const date = new Date(time).toISOString().slice(0, 10)
+    const date = dayBefore(-days)
     return collection === 'assignments' ? { from: date, until: date } : { date }
   }
 
