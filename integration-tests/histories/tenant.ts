@@ -37,18 +37,27 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
   /** The collections of which a first phase is in progress. */
   const loading = new Set<string>()
   const silent = new Set<string>()
+  /** The collections that have changed in a first phase. */
+  const edited = new Set<string>()
   /** Whether a collection has changed since the last page of its first phase, which may be asked for again. */
   const changedSince = new Map<string, boolean>()
   emulator.onPage(({ collection, isDelta, isFirst, isLast, ids }) => {
     if (isFirst) read.set(collection, [])
     read.get(collection)?.push(...ids)
     if (!isDelta) return
-    if (isFirst) silent.delete(collection)
-    else if (isIssued() && changedSince.get(collection)) silent.add(collection)
+    if (isFirst) for (const marks of [silent, edited]) marks.delete(collection)
+    if (isLast && edited.has(collection) && seemsById(collection)) silent.add(collection)
+    if (isLast) edited.delete(collection)
+    if (!isFirst && isIssued() && changedSince.get(collection)) silent.add(collection)
     changedSince.delete(collection)
     if (isLast) changedSince.set(collection, false)
     loading[isLast ? 'delete' : 'add'](collection)
   })
+  /** Rows of another order may have ids that rise by chance; then nothing shows that one has moved. */
+  const seemsById = (collection: string) =>
+    emulator.options.paging === 'offset' &&
+    emulator.options.listOrder !== 'id' &&
+    (read.get(collection) ?? []).every((id, i, ids) => i === 0 || Number(id) > Number(ids[i - 1]))
   const isIssued = () => emulator.options.deltaLinkCovers === 'issued'
   return { happen, silent }
 
@@ -76,6 +85,7 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
   function change(wanted: Change): void {
     const { collection, dateField, nested } = streamAt(wanted.stream)
     if (isIssued() && loading.has(collection)) silent.add(collection)
+    if (loading.has(collection)) edited.add(collection)
     if (changedSince.has(collection)) changedSince.set(collection, true)
     if (nested === 'referenced_collections') reference(wanted.pick, wanted.kind === 'remove')
     else if (wanted.kind === 'restore') restore(collection, wanted.pick)
@@ -123,22 +133,15 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
 
   /** What a move changes; nothing is known of a row that is deleted softly and leaves silently. */
   function move(collection: string, record: Fields, days: number): Fields | undefined {
-    // A row that was away while a first phase is read, and is back, has hidden another one from it without a sign.
-    const isBack = days > -300 && String(record['date'] ?? record['from']) < dayBefore(300)
-    if (isBack && loading.has(collection) && emulator.options.paging === 'offset')
-      silent.add(collection)
     const isSilent = leavesSilently({ emulator }) && days <= -300
     if (isSilent && record['status'] === 'Deleted') return undefined
     if (isSilent) unwatched.add(`${collection} ${record['id']}`)
     return datesOf(collection, days)
   }
 
-  function dayBefore(days: number): string {
-    return new Date(emulator.now().getTime() - days * 86_400_000).toISOString().slice(0, 10)
-  }
-
   function datesOf(collection: string, days: number): Fields {
-    const date = dayBefore(-days)
+    const time = emulator.now().getTime() + days * 86_400_000
+    const date = new Date(time).toISOString().slice(0, 10)
     return collection === 'assignments' ? { from: date, until: date } : { date }
   }
 
