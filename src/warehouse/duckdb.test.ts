@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import { howToInstall } from './duckdb.ts'
 
 it.each([
-  ['/home/ann/project/node_modules/source-protime', 'Run: npm install @duckdb/node-api'],
+  ['/project/node_modules/source-protime', 'Run: npm install @duckdb/node-api'],
   [
-    '/home/ann/.npm/_npx/1a2b3c/node_modules/source-protime',
+    '/cache/_npx/1a2b3c/node_modules/source-protime',
     "Run: npx -p source-protime -p @duckdb/node-api protime sync --config 'my config.json'",
   ],
   [
