@@ -126,7 +126,7 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
         {%- set raw = protime.value_at(adapter.quote(column.name), column.dtype, steps[1:], type) -%}
         {%- if type == 'timestamp' -%}{%- set raw = protime.utc(raw, column.dtype) -%}{%- endif -%}
         {%- set is_parsed = type not in ['text', 'json'] and protime.is_text(column.dtype) -%}
-        {%- set sql = protime.parsed(raw, type) if is_parsed else 'cast(' ~ raw ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
+        {%- set sql = protime.parsed(raw, type, steps | length > 1) if is_parsed else 'cast(' ~ raw ~ ' as ' ~ protime.type_of(type) ~ ')' -%}
         {%- if type == 'integer' and not is_parsed and 'int' not in column.dtype | lower -%}
           {#- A cast would round fractions. -#}
           {%- set is_parsed, sql = true, 'case when ' ~ raw ~ ' = floor(' ~ raw ~ ') then ' ~ sql ~ ' end' -%}

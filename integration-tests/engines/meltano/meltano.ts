@@ -33,10 +33,15 @@ async function written({ project, postgres, projectFolder, step }: WritingParts)
   const target = tapVariables(service.config(), 'TARGET_PROTIME')
   const run = (tap: string, variables: Variables = {}) =>
     project.must(['run', tap, 'target-protime'], { ...target, ...variables })
-  const changesNothing = async (tap: string, variables?: Variables) => {
+  /** Without effect: the deletes of rows that are gone already are sent nevertheless, because no list says it for sure. */
+  const changesNothing = async (tap: string, variables?: Variables, deletes = 0) => {
     const before = service.requests.length
     await run(tap, variables)
-    expectSame(service.requests.slice(before).filter(changes).length, 0)
+    const sent = service.requests.slice(before).filter(changes)
+    expectSame(
+      sent.map(({ method }) => method),
+      Array(deletes).fill('DELETE'),
+    )
   }
   try {
     const read = {
@@ -76,7 +81,7 @@ async function written({ project, postgres, projectFolder, step }: WritingParts)
         ['E-2', '4'],
         ['E-3', '3'],
       ])
-      await changesNothing('tap-postgres', ofPostgres(postgres))
+      await changesNothing('tap-postgres', ofPostgres(postgres), 1)
     })
     await step('target-protime writes the lines of a file', async () => {
       const [category] = service.all('job-categories')
