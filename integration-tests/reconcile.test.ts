@@ -1,6 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../emulator/emulator.ts'
-import { makeDue, type Scenario, startScenario, startWithRows } from './histories/scenario.ts'
+import {
+  changeInSilence,
+  makeDue,
+  type Scenario,
+  startScenario,
+  startWithRows,
+  withState,
+} from './histories/scenario.ts'
 
 let scenario: Scenario
 afterEach(() => scenario.emulator.close())
@@ -225,5 +232,111 @@ describe('a row that leaves the window in silence', () => {
       deleted.push(...(await sync()).deleted)
     }
     expect(deleted).toEqual([1])
+  })
+})
+
+describe('a second look', () => {
+  it('begins anew if a sync was killed during it', async () => {
+    for (let lines = 5, isWhole = false; !isWhole; lines += 2) {
+      const { emulator, settings, sync, differences } = await start('jobs', 12)
+      settings['audit_days'] = 0
+      emulator.fault('/jobs', 'empty', { times: 1 })
+      const first = await sync({ killAfter: lines })
+      isWhole = first.messages.length < lines
+      await sync()
+      expect(differences(), `killed after ${lines} lines`).toEqual([])
+      await emulator.close()
+    }
+  })
+
+  it.each([404, 405])(
+    'deletes nothing if the service answers one of its lists, and then %d',
+    async (status) => {
+      const { emulator, settings, sync } = await start('clockings', 30)
+      Object.assign(settings, { start_date: '2026-01-01', window_days: 100, retry_minutes: 0 })
+      await sync()
+      emulator.advance(LATER)
+      emulator.fault('/clockings', 'empty', { times: 1 })
+      emulator.fail(/^\/clockings\/\d/, 404)
+      emulator.fail(/^\/clockings\?(?!.*delta)/, status, { skip: 1, times: 9 })
+      expect(await sync()).toMatchObject({ exitCode: 0, deleted: [] })
+      emulator.clearFaults()
+      await sync()
+      expect(scenario.differences()).toEqual([])
+    },
+  )
+
+  it('is made twice for a row that a comparison of other days has not looked for', async () => {
+    const { emulator, settings, sync, platform } = await start('clockings', 3)
+    Object.assign(settings, { start_date: '2024-06-01', history_refresh_days: 1, audit_days: 0 })
+    await sync()
+    emulator.advance({ hours: 25 })
+    const { link } = platform.stateOf('clockings') as unknown as { link: string }
+    const data = emulator.all('clockings').find(({ id }) => id === 1)
+    const value = [
+      { changeType: 'InsertOrUpdate', data },
+      { changeType: 'Delete', data: { id: 1 } },
+    ]
+    const body = JSON.stringify({ value, deltaLink: link })
+    emulator.respond('/delta/clockings', () => ({ status: 200, body }), { times: 1 })
+    emulator.fail('/clockings/1', 404, { times: 1 })
+    expect((await sync()).deleted).toEqual([])
+    expect(scenario.differences()).toEqual([])
+  })
+})
+
+describe('an audit', () => {
+  it('trusts no fingerprint of rows that a killed audit may have repaired', async () => {
+    for (const lines of [13, 15, 17, 19, 21, 23]) {
+      const { emulator, sync, differences } = await start('jobs', 12)
+      await sync()
+      makeDue(scenario)
+      await sync()
+      await changeInSilence(scenario, () => emulator.update('jobs', 8, { name: { default: 'X' } }))
+      await sync({ killAfter: lines })
+      emulator.revert('jobs', 1)
+      for (let i = 0; i < 3; i++) {
+        emulator.advance({ hours: 25 })
+        await sync()
+      }
+      expect(differences(), `killed after ${lines} lines`).toEqual([])
+      await emulator.close()
+    }
+  })
+
+  it('trusts no fingerprint of a state that does not know what was written since', async () => {
+    const { emulator, sync } = await start('clockings', 12)
+    await sync()
+    makeDue(scenario)
+    await sync()
+    emulator.update('clockings', 8, { comment: 'New' })
+    await sync()
+    scenario.platform = withState(
+      scenario.platform,
+      'clockings',
+      ({ written_ids: _, compared_at: __, ...older }) => older,
+    )
+    emulator.revert('clockings', 1)
+    for (let i = 0; i < 3; i++) {
+      emulator.advance({ hours: 25 })
+      await sync()
+    }
+    expect(scenario.differences()).toEqual([])
+  })
+
+  it('writes nothing after one that failed, if nothing has changed', async () => {
+    const { emulator, settings, sync } = await start('jobs', 12)
+    settings['retry_minutes'] = 0
+    await sync()
+    for (let i = 0; i < 2; i++) {
+      makeDue(scenario)
+      await sync()
+    }
+    makeDue(scenario)
+    emulator.fail(/^\/jobs\?(?!.*delta)/, 403)
+    await sync()
+    emulator.clearFaults()
+    makeDue(scenario)
+    expect((await sync()).records).toEqual([])
   })
 })

@@ -97,8 +97,8 @@ export interface LiveKeys {
    * than the answers that contradict each other.
    */
   markFound(batch: RecordBatch): void
-  /** Ends the comparison. If it is complete, the rows that were neither found nor changed are unconfirmed. */
-  endSeek(isComplete: boolean): void
+  /** Ends the comparison. If it is complete, the rows that were neither found nor changed are unconfirmed, and returned. */
+  endSeek(isComplete: boolean): readonly Key[]
   /** Two answers contradict each other about these rows: they count as existing until somebody has looked for them. */
   leaveUnconfirmed(keys: readonly Key[]): void
   /** The rows that were not confirmed so far, by this sync or those before. */
@@ -243,8 +243,10 @@ export function createLiveKeys(
       else for (let i = 0; i < batch.count; i++) sought.delete(keyAt(batch, i))
     },
     endSeek(isComplete) {
-      if (isComplete) for (const key of sought.keys()) if (has(key)) sets.unconfirmed.add(key)
+      const left = isComplete ? [...sought.keys()].filter(has) : []
+      for (const key of left) sets.unconfirmed.add(key)
       sought = createIdSet()
+      return left
     },
     unconfirmed: () => [...sets.unconfirmed.keys()],
     markGone(keys) {

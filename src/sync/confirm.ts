@@ -41,6 +41,8 @@ export async function confirmMissing(context: StreamContext): Promise<readonly K
     log.info(
       `${stream.stream}: rows may have moved while its pages were read, or it had none, so it is listed once.`,
     )
+  // If this sync dies, the next one begins the second look anew, whatever this one has found.
+  if (isListDue) state.makeListDue()
   const onlyListed: Key[] = []
   const outcome = await look(context, (key) => {
     if (onlyListed.length <= MOST_UNCONFIRMED) onlyListed.push(key)
@@ -70,8 +72,8 @@ function logResult(vanished: number, outcome: ListsOutcome, { state, log }: Stre
 }
 
 /**
- * Looks for the rows that were not confirmed, and marks those as deleted that it does not find: twice, or once after a
- * comparison whose lists did not have them. Reports what it and the comparison have found.
+ * Looks for the rows that were not confirmed, and marks those as deleted that it does not find twice; lists of a comparison
+ * that did not have a row count as once. Reports what it and the comparison have found.
  */
 export async function confirmUnconfirmed(
   context: StreamContext,
@@ -81,13 +83,24 @@ export async function confirmUnconfirmed(
   const { keys, stream } = state
   const count = keys.unconfirmed().length
   let gone = keys.unconfirmed()
-  for (let looks = compared === undefined ? 2 : 1; looks > 0 && gone.length > 0; looks--)
+  const missing: Key[] = []
+  for (let looks = 1; looks <= 2 && gone.length > 0; looks++) {
     gone = await notFound(context)
-  keys.markGone(gone)
-  if (compared !== undefined) report(compared, gone.length, context)
-  else if (count > 0)
+    if (looks === 2) missing.push(...gone)
+    else if (compared !== undefined) {
+      const sure = gone.filter((key) => compared.notListed.has(key))
+      keys.markGone(sure)
+      missing.push(...sure)
+      gone = gone.filter((key) => !compared.notListed.has(key))
+    }
+  }
+  keys.markGone(missing)
+  const silent = missing.filter((key) => compared?.notListed.has(key)).length
+  if (compared !== undefined) report(compared, silent, context)
+  const contradicted = count - (compared?.notListed.size ?? 0)
+  if (contradicted > 0)
     log.info(
-      `${stream.stream}: two answers of the service contradicted each other about ${many(count, 'row')}, which ${count === 1 ? 'was' : 'were'} requested again: ${gone.length} will be deleted.`,
+      `${stream.stream}: two answers of the service contradicted each other about ${many(contradicted, 'row')}, which ${contradicted === 1 ? 'was' : 'were'} requested again: ${missing.length - silent} will be deleted.`,
     )
 }
 

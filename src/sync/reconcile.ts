@@ -21,6 +21,8 @@ export interface Compared {
   readonly reason: ComparisonReason
   readonly missing: number
   readonly newer: number
+  /** The rows that its lists did not have. */
+  readonly notListed: ReadonlySet<Key>
 }
 
 /** The days after the last one of a list in which rows are looked for. */
@@ -59,7 +61,7 @@ export async function reconcileKeys(
   const isInQuestion = keys.goneCount > 0 || keys.unconfirmed().length > 0
   if (outcome === 'read' && isInQuestion && start !== null && changesAfter(position)) {
     const beyond = { from: addDays(until, 1), until: addDays(until, DAYS_BEYOND) }
-    outcome = await readLists(slicesIn(beyond, context), settings, context)
+    outcome = await readLists(slicesIn(beyond, context), settings, context, true)
   }
   if (outcome === 'read') await followChanges(context)
   return outcome
@@ -93,10 +95,11 @@ export async function reconcile(
   const isListed = await listBetweenChanges(reason, range, context)
   if (!isListed) parts.end()
   else await writeParts(range, context)
-  keys.endSeek(isListed)
+  const notListed = keys.endSeek(isListed)
   noteComparison(reason, begunAt, isListed, context)
   if (!isListed) return undefined
-  return { reason, missing: parts.confirmed('missing'), newer: parts.confirmed('newer') }
+  const [missing, newer] = [parts.confirmed('missing'), parts.confirmed('newer')]
+  return { reason, missing, newer, notListed: new Set(notListed) }
 }
 
 /** Notes what was seen, so that only what differs from it is written by the next comparison. */
@@ -115,7 +118,7 @@ function noteComparison(
   const isKept = (part: string) => !isListed || part < from.slice(0, 7) || part > until.slice(0, 7)
   const before = isWhole ? [] : [...state.auditedParts].filter(([part]) => isKept(part))
   if (isListed) keys.forgetWritten(isWhole ? undefined : parts.keys())
-  const seen = new Map([...before, ...parts.fingerprints()])
+  const seen = new Map([...before, ...(isListed ? parts.fingerprints() : [])])
   state.compared(begunAt, seen, reason === 'audit')
 }
 
@@ -190,6 +193,8 @@ async function writeParts(range: DayRange | null, context: StreamContext): Promi
   const { state, parts } = context
   const chosen = parts.choose(state.auditedParts)
   if (chosen.size === 0) return
+  // If this sync dies, the next one knows only that it may have written some of their rows.
+  state.forgetParts(chosen)
   const settings = { ...secondLook(context), purpose: 'repair' } as const
   const ranges = range === null ? [null] : daysOf(chosen, range)
   for (const days of ranges)
@@ -221,21 +226,25 @@ function slicesIn(range: DayRange | null, { state, config, endpoints }: StreamCo
 
 /**
  * Reads lists in addition to the stream itself, from their beginning. Beside a delta that works they are extra work: if
- * they fail, the stream does not.
+ * they fail, the stream does not. `isBegun` says that others of the same look have been answered.
  */
 async function readLists(
   slices: readonly Slice[],
   settings: EmitSettings,
   context: StreamContext,
+  isBegun = false,
 ): Promise<ListsOutcome> {
-  const { state, output, log } = context
+  const { state, output, log, pages } = context
   const beginning = { slice: null, page: null }
+  const before = pages.count
   try {
     for await (const _ of emitSlices(slices, beginning, settings, context))
       await output.checkpoint()
     return 'read'
   } catch (error) {
-    if (isNotOffered(error)) return 'not offered'
+    // A service that has answered one of these lists offers them.
+    const isOffered = isBegun || pages.count > before
+    if (isNotOffered(error) && !isOffered) return 'not offered'
     if (!isExtra(error, context)) throw error
     log.warn(
       warningOf(

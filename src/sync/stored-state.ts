@@ -278,7 +278,9 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
   if (position === undefined) return { unreadable: 'its fields contradict each other' }
   // Older states do not say it, but the link of a delta implies it.
   const wasDeltaOffered = state.wasDeltaOffered ?? (at['link'] !== null && isOfDelta(position))
-  return { ...state, wasDeltaOffered, position }
+  // Without the rows that were written since, which older states do not have, fingerprints prove nothing.
+  const auditedParts = 'written_ids' in fields ? state.auditedParts : new Map()
+  return { ...state, auditedParts, wasDeltaOffered, position }
 }
 
 /** Reads some fields; returns the stored name of the first one that is damaged. */

@@ -79,6 +79,8 @@ export interface StreamState extends Omit<StateValues, 'refresh' | 'latestChange
   deltaAnswered(): void
   /** A list begins that ends on this day; later lists will not end before it. */
   listUntil(day: Day): void
+  /** Rows of these parts are about to be written: what was seen of them is no longer valid. */
+  forgetParts(parts: ReadonlySet<string>): void
   /** A comparison with lists ends that began at this time. */
   compared(begunAt: Date, parts: Fingerprints, isAudit: boolean): void
   settle(): void
@@ -208,6 +210,9 @@ export function createStreamState(
     },
     listUntil(day) {
       state.listedUntil = day
+    },
+    forgetParts(parts) {
+      state.auditedParts = new Map([...state.auditedParts].filter(([part]) => !parts.has(part)))
     },
     compared(begunAt, parts, isAudit) {
       state.comparedAt = begunAt
