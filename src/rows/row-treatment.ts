@@ -104,14 +104,20 @@ export function createPageOrder(): AnswerOrder {
 /** Creates the order for the answer to a delta link, which may report each change of a row, over several pages. */
 export function createChangeOrder(mostRows = MOST_ROWS): AnswerOrder {
   let said: Map<Key, Said> | undefined = new Map()
+  /** The rows about which the answer has contradicted itself so far; a later record of one settles nothing. */
+  const contradicted = new Set<Key>()
   return {
     isRising: false,
     settle(batch) {
-      const contradicted = settle(batch, said ?? new Map())
+      for (const key of settle(batch, said ?? new Map())) contradicted.add(key)
       if (said !== undefined && said.size > mostRows) said = undefined
-      return contradicted
+      return contradicted.size === 0 ? [] : keysOf(batch).filter((key) => contradicted.has(key))
     },
   }
+}
+
+function keysOf(batch: RecordBatch): Key[] {
+  return Array.from({ length: batch.count }, (_, i) => keyAt(batch, i))
 }
 
 /** `said` has what earlier batches of the answer have said of each row. */
