@@ -11,6 +11,7 @@ import { handleRequest } from './endpoints/router.ts'
 import {
   createContinuations,
   createForbidden,
+  createHiddenPeople,
   createLinks,
   type ListedPage,
   type Service,
@@ -135,6 +136,7 @@ function createService(options: ResolvedOptions, clock: Clock, origin: () => str
     links: createLinks(options, origin),
     continuations: createContinuations(),
     forbidden: createForbidden(),
+    hiddenPeople: createHiddenPeople(),
     deltas: createDeltas(options, clock),
     tokens: createTokens(options, clock),
     personGroups: createPersonGroups(store),

@@ -97,7 +97,7 @@ function ownPair(pairs: readonly ReferencePair[], collection: string): Reference
  * not an id, a 403 for a forbidden record.
  */
 function findRecord(
-  { store, references, options, forbidden }: Service,
+  { store, references, options, forbidden, hiddenPeople }: Service,
   collection: string,
   reference: string,
   pair: ReferencePair | undefined,
@@ -108,7 +108,8 @@ function findRecord(
   const id = pair ? behind(pair) : internalId(collection, reference)
   if (id === undefined) return undefined
   forbidden.check(collection, id)
-  return store.find(collection, id)
+  const record = store.find(collection, id)
+  return record && hiddenPeople.isShown(collection, record) ? record : undefined
 }
 
 function internalId(collection: string, reference: string): Id {

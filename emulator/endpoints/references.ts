@@ -19,7 +19,9 @@ function handleReferenceList(
   name?: string,
 ): ServiceResponse {
   checkCustom(collection, name)
-  const all = service.references.list(collection)
+  const all = service.references
+    .list(collection)
+    .filter((one) => service.hiddenPeople.isShownReference(collection, one.internalReference))
   const named = name === undefined ? all : all.filter(({ referenceName }) => referenceName === name)
   const { referenceList } = service.options
   if (referenceList === 'page') return page(service, request, named)
@@ -30,10 +32,14 @@ function handleReferenceList(
 }
 
 /** Handles the GET of one custom reference. */
-function handleReference({ references }: Service, path: ReferencePath): ServiceResponse {
+function handleReference(
+  { references, hiddenPeople }: Service,
+  path: ReferencePath,
+): ServiceResponse {
   checkCustom(path.collection, path.name)
   const one = references.get(path)
-  if (one) return json(JSON.stringify(one))
+  if (one && hiddenPeople.isShownReference(path.collection, one.internalReference))
+    return json(JSON.stringify(one))
   throw new ServiceError(404, `${path.collection} has no reference ${path.name} ${path.value}`)
 }
 
