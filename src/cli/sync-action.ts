@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import { approvalOf } from '../config/config.ts'
 import { asConnectorError, ConnectorError, InterruptedError } from '../ground/errors.ts'
 import { warnOfReaders } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
@@ -23,6 +24,8 @@ export interface SyncOptions {
   readonly fullRefresh?: boolean
   readonly rewrite?: boolean
   readonly dropOthers?: boolean
+  /** Each as `stream:count:time`. */
+  readonly approveDeletes?: readonly string[]
   readonly keepDeleted?: boolean
   /** Milliseconds. */
   readonly wait?: number
@@ -39,7 +42,7 @@ const PARENT_MS = 1_000
  * attempt may succeed.
  */
 export function syncAction(options: SyncOptions, parent: number): CommandAction {
-  return async ({ config, input, signal, ...tools }) => {
+  return async ({ config: { approvedDeletes, ...config }, input, signal, ...tools }) => {
     if (options.endWithParent === true) endWith(parent)
     const began = new Date()
     const startedAt = performance.now()
@@ -52,7 +55,10 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
       await warnOfReaders(options.warehouse, shown.log)
       done.result = await syncWarehouse({
         source,
-        config,
+        config: {
+          ...config,
+          approvedDeletes: [...approvedDeletes, ...(options.approveDeletes ?? []).map(approvalOf)],
+        },
         path: options.warehouse,
         streams,
         keepsDeleted: options.keepDeleted === true,
@@ -125,7 +131,9 @@ function failed(error: unknown): WarehouseSync {
 }
 
 /** The tenant of a warehouse, and the treatment of its records. */
-export function ownerOf(config: ActionTools['config']): Owner {
+export function ownerOf(
+  config: Pick<ActionTools['config'], 'tenant' | 'environment' | 'privacy'>,
+): Owner {
   return { ...config, redaction: settingsFingerprint(config.privacy) }
 }
 

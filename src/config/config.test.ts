@@ -39,6 +39,8 @@ describe('a configuration', () => {
       futureDays: defaults.get('future_days'),
       historyRefreshDays: defaults.get('history_refresh_days'),
       auditDays: defaults.get('audit_days'),
+      maxMissing: { percent: 20 },
+      approvedDeletes: [],
       requestTimeoutSeconds: defaults.get('request_timeout_seconds'),
       retryMinutes: defaults.get('retry_minutes'),
       maxRecordMb: defaults.get('max_record_mb'),
@@ -74,6 +76,8 @@ describe('a configuration', () => {
       futureDays: 0,
       historyRefreshDays: 0,
       auditDays: 30,
+      maxMissing: { percent: 20 },
+      approvedDeletes: [],
       requestTimeoutSeconds: 5,
       retryMinutes: 0.5,
     })

@@ -1,3 +1,4 @@
+import { type Limit, limitOf } from '../ground/limit.ts'
 import { nearest } from '../ground/text.ts'
 import {
   keepsNames,
@@ -50,6 +51,19 @@ interface ActivityStructure {
   readonly level: number
 }
 
+/** At most so many rows of a stream may be deleted that deletes are withheld of since this time. */
+export interface ApprovedDeletes {
+  readonly stream: string
+  readonly most: number
+  readonly time: string
+}
+
+/** Parses `stream:count:time`; the schema has checked the form. */
+export function approvalOf(text: string): ApprovedDeletes {
+  const [stream = '', most, ...time] = text.split(':')
+  return { stream, most: Number(most), time: time.join(':') }
+}
+
 /** The complete configuration: every default of spec.json is filled in. */
 export interface Config {
   readonly tenant: string
@@ -80,6 +94,10 @@ export interface Config {
   readonly historyRefreshDays: number
   /** 0 means never. */
   readonly auditDays: number
+  /** How many rows of a stream may be deleted because complete reads do not find them. */
+  readonly maxMissing: Limit
+  /** Missing rows that may be deleted once. */
+  readonly approvedDeletes: readonly ApprovedDeletes[]
   readonly requestTimeoutSeconds: number
   readonly retryMinutes: number
   readonly maxRecordMb: number
@@ -158,6 +176,8 @@ export function parseConfig(input: unknown): Config {
     futureDays: config['future_days'] as number,
     historyRefreshDays: config['history_refresh_days'] as number,
     auditDays: config['audit_days'] as number,
+    maxMissing: limitOf(config['max_missing'] as string),
+    approvedDeletes: (config['approved_deletes'] as string[]).map(approvalOf),
     requestTimeoutSeconds: config['request_timeout_seconds'] as number,
     retryMinutes: config['retry_minutes'] as number,
     maxRecordMb: config['max_record_mb'] as number,

@@ -21,6 +21,8 @@ export interface StreamStart {
 export interface RowCounts {
   readonly records: number
   readonly deletes: number
+  /** See `StreamOutput.withheld`. */
+  readonly withheld?: number
 }
 
 /** Totals of the requests of a sync. They change while the sync runs. */
@@ -227,6 +229,11 @@ export interface StreamOutput {
    */
   untracked(): void
   /**
+   * So many rows stay although the source does not find them any more, because they are too many to be believed. Rows of
+   * older generations stay, too.
+   */
+  withheld?(rows: number): void
+  /**
    * The fields that the catalog selects. A source may apply them itself, and pass batches that say so
    * (`RecordBatch.selection`); all other batches are rewritten.
    */
@@ -234,9 +241,7 @@ export interface StreamOutput {
   /** Calls `listener` once, when the first record has been emitted. */
   onRecord(listener: () => void): void
   /** The rows that were emitted so far. */
-  readonly counts: {
-    readonly records: number
-    readonly deletes: number
+  readonly counts: RowCounts & {
     /** False after `untracked`. */
     readonly isTracked: boolean
   }

@@ -196,6 +196,10 @@ class CheckedOutput implements StreamOutput {
     this.#output.untracked()
   }
 
+  withheld(rows: number): void {
+    this.#output.withheld?.(rows)
+  }
+
   onRecord(listener: () => void): void {
     this.#output.onRecord(listener)
   }

@@ -119,6 +119,13 @@ export interface LiveKeys {
   gone(): Iterable<Key>
   /** The number of rows in `gone`. */
   readonly goneCount: number
+  /**
+   * The number of rows in each part of the stream: of those that a complete read has not found, or of all that the
+   * warehouse may have. Without a function, the stream is one part, whose name is empty.
+   */
+  counts(of: 'unseen' | 'all', partOf?: (key: Key) => string): ReadonlyMap<string, number>
+  /** The number of known rows whose deletion a delta has reported to this process. */
+  readonly reportedCount: number
   /** The deletions of `gone` have been written. */
   commitDeletes(): void
   /**
@@ -145,6 +152,7 @@ export function createLiveKeys(
   let highestVersion = stored?.highestVersion ?? null
   let isTracked = stored?.isTracked ?? true
   let isWrittenKnown = true
+  let reportedCount = 0
   /** The rows that a comparison has yet to find. */
   let sought = createIdSet()
   /** No key that was sent is higher than this one. */
@@ -169,7 +177,7 @@ export function createLiveKeys(
         const contradicted = place === 'history' ? keysIn(sets.window, batch) : []
         observePlain(batch.keys, place, sets)
         leaveFew(contradicted, sets)
-      } else observeEach(batch, place, isChange, sets)
+      } else reportedCount += observeEach(batch, place, isChange, sets)
     },
     hasMet(batch) {
       for (let i = 0; i < batch.count; i++) {
@@ -279,6 +287,19 @@ export function createLiveKeys(
     },
     get goneCount() {
       return isTracked ? sets.unseen.size + sets.doubted.size : 0
+    },
+    counts(of, partOf) {
+      const { window, history, unseen } = sets
+      const counted = of === 'all' ? [window, history, unseen] : isTracked ? [unseen] : []
+      const counts = new Map<string, number>()
+      const add = (part: string, count: number) => counts.set(part, (counts.get(part) ?? 0) + count)
+      for (const set of counted)
+        if (partOf === undefined) add('', set.size)
+        else for (const key of set.keys()) add(partOf(key), 1)
+      return counts
+    },
+    get reportedCount() {
+      return reportedCount
     },
     commitDeletes() {
       sets.unseen = createIdSet()

@@ -40,16 +40,17 @@ export function observePlain(keys: Float64Array, place: Place, sets: KeySets): v
     set.deleteIntegers(keys)
 }
 
-/** Notes records one by one. */
+/** Notes records one by one; returns how many known rows a delta reports as deleted. */
 export function observeEach(
   batch: RecordBatch,
   place: Place | PlaceOf,
   isChange: boolean,
   sets: KeySets,
-): void {
+): number {
   const { window, history, unseen, doubted, reportedDeleted, unconfirmed } = sets
   /** Rows of the window that a list has before it. */
   const listedBefore: Key[] = []
+  let reported = 0
   for (let i = 0; i < batch.count; i++) {
     const op = batch.ops[i]
     const key = keyAt(batch, i)
@@ -67,6 +68,7 @@ export function observeEach(
     history.delete(key)
     if (op !== UPSERT) {
       reportedDeleted.add(key)
+      if (isChange && (wasInWindow || wasBefore)) reported++
       continue
     }
     reportedDeleted.delete(key)
@@ -77,6 +79,7 @@ export function observeEach(
     if (!isChange && here === 'history' && wasInWindow) listedBefore.push(key)
   }
   leaveFew(listedBefore, sets)
+  return reported
 }
 
 /** Leaves rows unconfirmed, unless they are many. */

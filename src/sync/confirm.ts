@@ -6,6 +6,7 @@ import { referencePairs } from '../pages/slices.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
 import type { Key } from '../rows/id-set.ts'
 import { MOST_UNCONFIRMED } from '../rows/observed-batch.ts'
+import { mayDelete } from './brake.ts'
 import { emitPages } from './emit.ts'
 import { changesAfter, LIST } from './position.ts'
 import {
@@ -53,7 +54,8 @@ export async function confirmMissing(context: StreamContext): Promise<readonly K
   return isDelta && !isSettled && onlyListed.length <= MOST_UNCONFIRMED ? onlyListed : []
 }
 
-function logResult(vanished: number, outcome: ListsOutcome, { state, log }: StreamContext): void {
+function logResult(vanished: number, outcome: ListsOutcome, context: StreamContext): void {
+  const { state, log } = context
   const { keys, stream } = state
   const found = vanished - keys.goneCount
   const what = `${stream.stream}: this read did not find ${vanished} rows that the warehouse has`
@@ -64,6 +66,8 @@ function logResult(vanished: number, outcome: ListsOutcome, { state, log }: Stre
         `${what}; a second look found ${found} of them, which stay. The service's answers are sometimes incomplete: tell its operator if this happens often.`,
       ),
     )
+  } else if (!mayDelete(context)) {
+    log.info(`${what}, and they are too many to be deleted.`)
   } else if (outcome === 'read') {
     log.info(`${what}; a second look did not find them either, so they are deleted.`)
   } else {
@@ -100,7 +104,7 @@ export async function confirmUnconfirmed(
   const contradicted = count - (compared?.notListed.size ?? 0)
   if (contradicted > 0)
     log.info(
-      `${stream.stream}: two answers of the service contradicted each other about ${many(contradicted, 'row')}, which ${contradicted === 1 ? 'was' : 'were'} requested again: ${missing.length - silent} will be deleted.`,
+      `${stream.stream}: two answers of the service contradicted each other about ${many(contradicted, 'row')}, which ${contradicted === 1 ? 'was' : 'were'} requested again: ${missing.length - silent} were not found.`,
     )
 }
 
@@ -115,11 +119,9 @@ async function notFound(context: StreamContext): Promise<readonly Key[]> {
 }
 
 /** Reports differences that the delta had not reported. */
-function report(
-  { reason, missing, newer }: Compared,
-  gone: number,
-  { state, log }: StreamContext,
-): void {
+function report({ reason, missing, newer }: Compared, gone: number, context: StreamContext): void {
+  const { state, log } = context
+  const end = mayDelete(context) ? 'deleted' : 'kept, because they are too many,'
   const { stream } = state.stream
   const left = state.keys.unconfirmed().length
   if (reason === 'history') {
@@ -130,7 +132,7 @@ function report(
     for (const [count, what] of [
       [missing, 'new in the list, and written'],
       [newer, 'changed in the list, and written again'],
-      [gone, 'not in the list, not found by a second look either, and deleted'],
+      [gone, `not in the list, not found by a second look either, and ${end}`],
     ] as const)
       if (count > 0)
         log.warn(

@@ -1,9 +1,9 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { DeadLinkError } from '../pages/page-failures.ts'
+import { deleteMissing, mayDelete, refuseWithheld, warnOfReported } from './brake.ts'
 import { confirmMissing, confirmUnconfirmed } from './confirm.ts'
 import { changes, initial } from './delta.ts'
 import { nextComparison } from './due.ts'
-import { emitDeletes } from './emit.ts'
 import { list } from './lists.ts'
 import type { Position } from './position.ts'
 import { reconcile } from './reconcile.ts'
@@ -69,15 +69,20 @@ async function readPhases(context: StreamContext): Promise<void> {
   await readToComplete(context)
   const onlyListed = await confirmMissing(context)
   const { auditDays, historyRefreshDays } = config
-  const reason = wasSettled
-    ? nextComparison({ ...state, auditDays, historyRefreshDays, now: clock.now() })
-    : undefined
-  if (reason !== undefined) await emitDeletes(context)
+  // What is withheld is looked for first.
+  const isFree = state.withheldSince === null && mayDelete(context)
+  const reason =
+    wasSettled && isFree
+      ? nextComparison({ ...state, auditDays, historyRefreshDays, now: clock.now() })
+      : undefined
+  if (reason !== undefined) await deleteMissing(context)
   const compared = reason === undefined ? undefined : await reconcile(reason, context)
   await confirmUnconfirmed(context, compared)
   inventory?.note(state.keys, parts)
-  await emitDeletes(context)
+  warnOfReported(context)
+  const withheld = await deleteMissing(context)
   state.keys.leaveUnconfirmed(onlyListed)
+  if (withheld !== undefined) await refuseWithheld(withheld, context)
 }
 
 /** Reads phase after phase, until everything of this sync has been read. */

@@ -3,6 +3,7 @@ import { type Day, isDay, LATEST_SECONDS } from '../ground/days.ts'
 import { readLatestChanges } from '../rows/latest-changes.ts'
 import type { Fingerprints } from '../rows/listed-parts.ts'
 import type { StoredDeletes, StoredKeys } from '../rows/stored-keys.ts'
+import { type Losses, readLosses, writeLosses } from './losses.ts'
 import {
   isOfDelta,
   type Position,
@@ -165,6 +166,27 @@ export const STATE = {
     orNull((value) => (readLatestChanges(String(value)) === undefined ? undefined : String(value))),
     null,
     'the latest rows that the delta has reported: a list that lacks them is out of date',
+  ),
+  withheldSince: {
+    stored: 'withheld_since',
+    read: orNull(time),
+    write: (at) => at?.toISOString() ?? null,
+    fresh: null,
+    about: 'since when rows are kept although no read finds them, because they are too many',
+  } as Field<Date | null>,
+  losses: {
+    stored: 'losses',
+    read: readLosses,
+    write: writeLosses,
+    fresh: null,
+    about:
+      'a time, and for each part of the stream the rows then and those that were deleted since because no read found them',
+  } as Field<Losses | null>,
+  haveOtherKeys: plain(
+    'other_keys',
+    or(false, flag),
+    false,
+    'whether a changed setting gives all rows other keys in the current read',
   ),
   wholeRows: plain('whole_rows', rows, null, 'the rows of the last complete read'),
   rowsSoFar: plain('rows_so_far', rows, null, 'the rows of the current one so far'),

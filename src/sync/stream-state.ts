@@ -12,6 +12,7 @@ import { createLiveKeys, type LiveKeys } from '../rows/live-keys.ts'
 import type { IdBudget, StoredKeys } from '../rows/stored-keys.ts'
 import type { StreamInventory } from '../rows/stream-inventory.ts'
 import type { Stream } from '../streams/collections.ts'
+import { lossesAt, lossesWith, type PartCounts, partsOf } from './losses.ts'
 import type { ExpiredDeltas, StreamLog } from './notices.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
 import {
@@ -84,6 +85,14 @@ export interface StreamState extends Omit<StateValues, 'refresh' | 'latestChange
   /** A comparison with lists ends that began at this time. */
   compared(begunAt: Date, parts: Fingerprints, isAudit: boolean): void
   settle(): void
+  /** See `LiveKeys.counts`. */
+  countRows(of: 'unseen' | 'all'): PartCounts
+  /** The rows that no read has found stay, and count as existing. */
+  withhold(now: Date): void
+  /** No row is withheld any more. */
+  release(): void
+  /** So many rows of each part were deleted because no read found them; without numbers, losses are counted anew. */
+  lose(missing: PartCounts | undefined, now: Date): void
   /**
    * The state to store. Throws if the next sync could not read it, so that the one before remains.
    */
@@ -223,10 +232,31 @@ export function createStreamState(
       if (!state.isSettled) state.wholeRows = state.rowsSoFar ?? 0
       state.isSettled = true
       wasListMadeDue = false
+      state.haveOtherKeys = false
       if (mode === 'full_refresh') keys.forgetSent()
+    },
+    countRows: (of) => keys.counts(of, partsOf(stream)),
+    withhold(at) {
+      keys.keepGone()
+      state.keepOlder()
+      state.withheldSince ??= at
+    },
+    release() {
+      state.withheldSince = null
+    },
+    lose(missing, at) {
+      state.losses =
+        missing === undefined || state.losses === null
+          ? lossesAt(at, null, state.countRows('all'))
+          : lossesWith(state.losses, missing)
     },
     blob,
   }
+  // A read that goes on has added rows.
+  if (state.isSettled || state.losses === null)
+    state.losses = lossesAt(now, state.losses, state.countRows('all'))
+  if (stream.nested !== undefined && stored !== undefined && stored.settings !== settings.settings)
+    state.haveOtherKeys = true
   return state
 
   /**

@@ -26,6 +26,7 @@ import { DELETED_AT } from './column.ts'
 import { closingOnError, hasContent, openDatabase, type Patience, run, texts } from './duckdb.ts'
 import { madeByOthers } from './others.ts'
 import { quoted } from './sql.ts'
+import { readStates } from './tables.ts'
 import { unwritable } from './unwritable.ts'
 
 /** A file that will replace another one. */
@@ -34,6 +35,8 @@ export interface Replacement {
   /** Whether the other file keeps deleted rows, and how many it has. */
   readonly keepsDeleted: boolean
   readonly deletedRows: number
+  /** The states of the streams in the other file. */
+  readonly states: ReadonlyMap<string, unknown>
   /** Replaces the other file and keeps its mode; a transient error if a process has that open. */
   takePlace(): Promise<void>
 }
@@ -60,6 +63,7 @@ export async function prepareReplacement(
 ): Promise<Replacement> {
   const fresh = `${path}.rewrite`
   const deleted = { keepsDeleted: false, deletedRows: 0 }
+  let states: Replacement['states'] = new Map()
   if (hasContent(path)) {
     const isOurs = (await isOwnedUnder(path, owner, patience)) !== false
     await lookInto(path, patience, async (connection) => {
@@ -68,12 +72,14 @@ export async function prepareReplacement(
       if (!isOurs) return
       deleted.keepsDeleted = await keepsDeletedRows(connection)
       deleted.deletedRows = await deletedRowsIn(connection)
+      states = await readStates(connection)
     })
   }
   if (!(await canContinue(fresh, owner, patience))) remove(fresh)
   return {
     path: fresh,
     ...deleted,
+    states,
     async takePlace() {
       if (existsSync(`${fresh}.wal`)) await emptyLog(fresh)
       // A sync of the old file would continue in it, and leave a write-ahead log beside the new one.

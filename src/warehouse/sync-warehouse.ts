@@ -34,6 +34,8 @@ export interface WarehouseSyncSettings<Config> {
   readonly owner: Owner
   /** Reads everything into a new file, which replaces this one when it is complete. */
   readonly rewrites?: boolean
+  /** The states of the file that this one will replace: rows that only they have are missing. */
+  readonly replaces?: ReadonlyMap<string, unknown>
   /** Whether this file may have objects that no sync has created, and that the new one will not have; by default false. */
   readonly dropsOthers?: boolean | undefined
   /**
@@ -92,7 +94,8 @@ async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise
         `The new file of --rewrite has none of the ${replacement.deletedRows} deleted rows that ${path} has kept: the service no longer has them.`,
       ),
     )
-  const done = await syncFile({ ...settings, keepsDeleted, path: replacement.path })
+  const { path: fresh, states: replaces } = replacement
+  const done = await syncFile({ ...settings, keepsDeleted, path: fresh, replaces })
   const isComplete = done.failures.length === 0 && done.stopped === undefined
   if (isComplete) await replacement.takePlace()
   else
@@ -263,7 +266,7 @@ interface Reading extends WarehouseSync {
 }
 
 async function read<Config>(
-  { source, config, path, startOver, tools }: WarehouseSyncSettings<Config>,
+  { source, config, path, startOver, replaces, tools }: WarehouseSyncSettings<Config>,
   { specs, folder, warehouse }: Scene,
   { columns, states }: Opened,
   now: () => Date,
@@ -293,7 +296,14 @@ async function read<Config>(
       const keys = createRisingKeys(warehouse.highestGeneration(name))
       const output = createWarehouseOutput({ stream: name, rows, keys, commits, log, now })
       streams.set(name, { output, rows })
-      readings.push({ spec, mode: 'incremental', state: states.get(name), startOver, output })
+      const state = states.get(name)
+      const before = state === undefined ? replaces?.get(name) : undefined
+      const beginning = before === undefined ? startOver : 'full refresh'
+      readings.push({
+        ...{ spec, mode: 'incremental', output },
+        state: state ?? before,
+        startOver: beginning,
+      })
     }
     failures = await readStreams(source, config, readings, { ...tools, refused: [] })
   } catch (error) {

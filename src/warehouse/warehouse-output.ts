@@ -185,10 +185,17 @@ interface Uncommitted {
   added: number
   completeGeneration: Load['completeGeneration']
   complete: Load['complete']
+  isKept: boolean
 }
 
 function nothing(): Uncommitted {
-  return { isChanged: false, added: 0, completeGeneration: undefined, complete: undefined }
+  return {
+    isChanged: false,
+    added: 0,
+    completeGeneration: undefined,
+    complete: undefined,
+    isKept: false,
+  }
 }
 
 /**
@@ -197,7 +204,7 @@ function nothing(): Uncommitted {
  */
 export function createWarehouseOutput(settings: WarehouseOutputSettings): WarehouseOutput {
   const { stream, rows, keys, commits, log, now } = settings
-  const counts = { records: 0, deletes: 0, isTracked: true }
+  const counts = { records: 0, deletes: 0, withheld: 0, isTracked: true }
   let source: StateSource | undefined
   let highestGeneration = -1
   let next = nothing()
@@ -250,6 +257,11 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       return wrote(0)
     },
     incomplete: () => {},
+    withheld(rows) {
+      counts.withheld = rows
+      next.isChanged = true
+      next.isKept = true
+    },
     untracked() {
       counts.isTracked = false
     },
@@ -304,7 +316,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   }
 
   function take(): ReturnType<WarehouseOutput['take']> {
-    const { isChanged, completeGeneration, complete } = next
+    const { isChanged, completeGeneration, complete, isKept } = next
     if (!isChanged || failure !== undefined) return undefined
     next = nothing()
     const state = source === undefined ? undefined : JSON.stringify(source())
@@ -317,6 +329,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       state,
       completeGeneration,
       complete,
+      isKept,
     }
   }
 }

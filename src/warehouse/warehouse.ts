@@ -40,6 +40,7 @@ import {
   newMembers,
   othersAmong,
   prepareTable,
+  readStates,
   readTables,
   removeState,
   STATES_HAVE_INDEX,
@@ -139,12 +140,7 @@ function createWarehouse(
   let known: ReadonlyMap<string, Known> = new Map()
   let began = new Date(0)
   return {
-    async states() {
-      const rows = await texts(connection, 'SELECT stream, state FROM _protime.states')
-      return new Map(
-        rows.map(([stream = '', state = '']) => [stream, JSON.parse(state) as unknown]),
-      )
-    },
+    states: () => readStates(connection),
     prepare: (specs, at) =>
       atomically(connection, async () => {
         began = at

@@ -1,11 +1,12 @@
 import type { WriteSettings } from '../config/write-settings.ts'
 import type { ConnectorError } from '../ground/errors.ts'
+import { mostOf } from '../ground/limit.ts'
 import { folded } from '../ground/text.ts'
 import type { Time } from '../http/clock.ts'
 import { applyJobCategories, type NamedChange } from './apply-job-categories.ts'
 import { applyReferences, restoreMoves } from './apply-references.ts'
 import { applyWorkLocations } from './apply-work-locations.ts'
-import { type InputKeys, mayBeTaken, tooManyTaken } from './input-keys.ts'
+import { type InputKeys, tooManyTaken } from './input-keys.ts'
 import type { Journal } from './journal.ts'
 import { type ObjectName, objects, type WriteRecord } from './objects.ts'
 import { isOfObject, type OutcomeReporter, refusalOf, type Verdict } from './outcome.ts'
@@ -239,7 +240,7 @@ function refusalOfMirror(
   { settings: { maxDeletes } }: BatchTools,
 ): string | undefined {
   const taken = links.takenAfter(targetOf({ start: links, changes, relink }))
-  if (taken <= mayBeTaken(links.initialSize, maxDeletes)) return undefined
+  if (taken <= mostOf(links.initialSize, maxDeletes)) return undefined
   return tooManyTaken(taken, links, `${collection}, ${name}`, maxDeletes)
 }
 

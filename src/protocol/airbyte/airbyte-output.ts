@@ -51,7 +51,7 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
   const select = createBatchRewriter(rules)
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const held = createHeldLines(writer)
-  const counts = { records: 0, deletes: 0, isTracked: true }
+  const counts = { records: 0, deletes: 0, withheld: 0, isTracked: true }
   let onFirst = () => {}
   let source: StateSource | undefined
   let isStarted = false
@@ -83,6 +83,9 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutp
       status('INCOMPLETE')
     },
     generationComplete: () => undefined,
+    withheld(rows) {
+      counts.withheld = rows
+    },
     untracked() {
       if (!counts.isTracked) return
       counts.isTracked = false

@@ -317,6 +317,7 @@ describe('the metrics of a sync', () => {
       'x_sync_stream_requests{program="tap-x",tenant="acme",stream="people"} 9',
       'x_sync_stream_duration_seconds{program="tap-x",tenant="acme",stream="people"} 2',
       'x_sync_stream_failed{program="tap-x",tenant="acme",stream="people"} 0',
+      'x_sync_stream_withheld{program="tap-x",tenant="acme",stream="people"} 0',
       'x_sync_stream_last_complete_timestamp_seconds{program="tap-x",tenant="acme",stream="people"} 1795316400',
       'x_sync_stream_selected{program="tap-x",tenant="acme",stream="people"} 1',
     ])

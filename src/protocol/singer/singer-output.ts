@@ -138,7 +138,7 @@ export interface SingerOutputSettings {
 export function createSingerOutput(settings: SingerOutputSettings): StreamOutput {
   const { spec, rules, writer, states, log } = settings
   const { name: stream } = spec
-  const counts = { records: 0, deletes: 0, isTracked: true }
+  const counts = { records: 0, deletes: 0, withheld: 0, isTracked: true }
   const held = createHeldLines(writer)
   const select = createBatchRewriter(rules)
   let source: StateSource | undefined
@@ -151,6 +151,9 @@ export function createSingerOutput(settings: SingerOutputSettings): StreamOutput
     counts,
     selection: rules,
     flush,
+    withheld(rows) {
+      counts.withheld = rows
+    },
     untracked() {
       if (!counts.isTracked) return
       counts.isTracked = false
