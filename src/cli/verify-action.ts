@@ -79,6 +79,7 @@ const NOTHING: Outcome = {
   records: 0,
   differences: 0,
   pending: 0,
+  withheld: 0,
   isDifferent: false,
   notVerified: new Map(),
   failures: [],
@@ -105,7 +106,8 @@ async function once(
     return counts.differences <= (options.limit ?? counts.differences) ? tools.say(told) : undefined
   })
   const real = counts.differences - (earlier === undefined ? 0 : counts.pending)
-  return report({ ...verified, ...counts, isDifferent: real > 0 }, tools)
+  const isDifferent = real > 0 || verified.withheld > 0
+  return report({ ...verified, ...counts, isDifferent }, tools)
 }
 
 /**
@@ -138,7 +140,12 @@ async function betweenSyncs(
   for (const difference of differences.slice(0, options.limit)) await tools.say(difference)
   const count = differences.length
   return report(
-    { ...verified, differences: count, pending: explained, isDifferent: count > 0 },
+    {
+      ...verified,
+      differences: count,
+      pending: explained,
+      isDifferent: count > 0 || verified.withheld > 0,
+    },
     tools,
   )
 }
@@ -237,16 +244,21 @@ function chosenStreams(options: VerifyOptions, { config, input }: ActionTools): 
 }
 
 function report(
-  { records, differences, pending, isDifferent, notVerified, failures, requests, bytes }: Outcome,
+  { isDifferent, notVerified, failures, requests, bytes, ...counts }: Outcome,
   { say, log, mask }: Pick<ActionTools, 'say' | 'log' | 'mask'>,
 ): ExitCode {
   for (const [stream, why] of notVerified)
     log.warn(
       `${stream} was not verified: ${why.replace(/\.$/, '')}. To leave it out, name the other streams with --streams.`,
     )
+  const { records, differences, pending, withheld } = counts
+  if (withheld > 0)
+    log.warn(
+      `The service does not list ${withheld} rows, which syncs keep because they are too many to be deleted.`,
+    )
   const told = tellFailures(failures, { log, mask })
   void say({
-    ...{ records, differences, pending, requests, bytes },
+    ...{ records, differences, pending, withheld, requests, bytes },
     notVerified: [...notVerified.keys()],
     failures: told,
   })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Day, isDay, LATEST_SECONDS } from '../ground/days.ts'
+import { createIdSet, type IdSet } from '../rows/id-set.ts'
 import { readLatestChanges } from '../rows/latest-changes.ts'
 import type { Fingerprints } from '../rows/listed-parts.ts'
 import type { StoredDeletes, StoredKeys } from '../rows/stored-keys.ts'
@@ -303,6 +304,11 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
   // Without the rows that were written since, which older states do not have, fingerprints prove nothing.
   const auditedParts = 'written_ids' in fields ? state.auditedParts : new Map()
   return { ...state, auditedParts, wasDeltaOffered, position }
+}
+
+/** The rows that are kept although no read finds them; see `withheldSince`. */
+export function withheldIn({ withheldSince, keys }: StoredState): Pick<IdSet, 'has'> {
+  return createIdSet(withheldSince === null ? null : keys.unconfirmed)
 }
 
 /** Reads some fields; returns the stored name of the first one that is damaged. */

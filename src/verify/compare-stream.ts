@@ -46,6 +46,8 @@ export interface CompareSettings {
 export interface Comparison extends StreamOutput {
   /** The number of compared records. */
   readonly compared: number
+  /** The number of rows that the service does not list, and that syncs keep because they are too many. */
+  readonly withheldRows: number
 }
 
 /**
@@ -57,6 +59,7 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
   const { name } = stream
   const counts = { records: 0, deletes: 0, isTracked: true }
   let compared = 0
+  let withheldRows = 0
   let source: StateSource | undefined
   let isWhole = false
   let onFirst = () => {}
@@ -64,6 +67,9 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
     counts,
     get compared() {
       return compared
+    },
+    get withheldRows() {
+      return withheldRows
     },
     started(state) {
       source ??= state
@@ -125,7 +131,8 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
     for (let index = 0; index < table.count; index++) {
       if (table.isFound(index)) continue
       const key = table.keyOf(index)
-      if (isInDays(table.dayOf(index)) && isInCollections(key))
+      if (known?.withheld.has(key)) withheldRows++
+      else if (isInDays(table.dayOf(index)) && isInCollections(key))
         await report({ difference: 'too many' }, key)
       else left++
     }

@@ -18,6 +18,8 @@ export interface VerifySettings<Config> {
 export interface Verified {
   /** The number of compared records of the service. */
   readonly records: number
+  /** See `Comparison.withheldRows`. */
+  readonly withheld: number
   /** The streams that could not be compared, and why. */
   readonly notVerified: ReadonlyMap<string, string>
   readonly failures: readonly Failure[]
@@ -73,8 +75,10 @@ export async function verify<Config>(settings: VerifySettings<Config>): Promise<
     if (stream !== undefined && error.id === 'no-list') notVerified.set(stream, error.message)
   if (notVerified.size === streams.length) throw nothingCompared(notVerified)
   const { requests: asked = 0, bytes = 0 } = facts?.traffic ?? {}
+  const all = [...comparisons.values()]
   return {
-    records: [...comparisons.values()].reduce((sum, { compared }) => sum + compared, 0),
+    records: all.reduce((sum, { compared }) => sum + compared, 0),
+    withheld: all.reduce((sum, { withheldRows }) => sum + withheldRows, 0),
     notVerified,
     failures: failed.filter(({ error }) => error.id !== 'no-list'),
     requests: asked,
@@ -169,7 +173,7 @@ export async function verifyBetweenSyncs(
     const named = new Set(left.map(({ stream }) => stream))
     streams = streams.filter(({ name }) => named.has(name))
   }
-  const nothing = { records: 0, notVerified: new Map<string, string>() }
+  const nothing = { records: 0, withheld: 0, notVerified: new Map<string, string>() }
   return {
     ...(first ?? nothing),
     failures,

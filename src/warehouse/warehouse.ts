@@ -27,6 +27,7 @@ import {
   run,
   texts,
 } from './duckdb.ts'
+import { valuesIn, warnOfEmptied } from './emptied-columns.ts'
 import type { Description } from './flat-view.ts'
 import { isOver, type Load, loadRows, type Progress } from './load-rows.ts'
 import { createFile } from './new-file.ts'
@@ -199,7 +200,7 @@ function createWarehouse(
     const next = new Map(known)
     await atomically(connection, async () => {
       for (const load of loads)
-        next.set(load.stream, await commitLoad(connection, knownOf(load.stream), load))
+        next.set(load.stream, await commitLoad(connection, knownOf(load.stream), load, log))
     })
     known = next
   }
@@ -260,15 +261,19 @@ async function commitLoad(
   connection: DuckDBConnection,
   present: Known,
   load: Load,
+  log: Log,
 ): Promise<Known> {
   const { stream, files, state, completeGeneration } = load
   const table = { ...present.table, columns: load.columns }
   await alter(connection, present, table)
+  const isCompared = completeGeneration !== undefined && present.highest >= 0
+  const before = isCompared ? await valuesIn(connection, table) : undefined
   const { added, isReplaced, ...progress } = await loadRows(connection, table, load, present)
   const columns = [...new Set(files.flatMap((file) => file.columns))]
   const found = added === undefined ? [] : await newMembers(connection, present, columns, added)
   if (completeGeneration !== undefined)
     await run(connection, [removeOlder(table, completeGeneration)])
+  if (before !== undefined) warnOfEmptied(before, await valuesIn(connection, table), stream, log)
   if (state !== undefined) await run(connection, [removeState(stream)])
   if (typeof state === 'string')
     await connection.run('INSERT INTO _protime.states VALUES ($stream, $state)', { stream, state })
