@@ -6,6 +6,7 @@ import { referencePairs } from '../pages/slices.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
 import type { Key } from '../rows/id-set.ts'
 import { MOST_UNCONFIRMED } from '../rows/observed-batch.ts'
+import { isListDue } from './due.ts'
 import { emitPages } from './emit.ts'
 import { changesAfter, LIST } from './position.ts'
 import {
@@ -30,19 +31,20 @@ const MOST_SINGLE = 100
  */
 export async function confirmMissing(context: StreamContext): Promise<readonly Key[]> {
   const { state, log } = context
-  const { keys, stream, mode, isListDue, isSettled, position } = state
+  const { keys, stream, mode, isSettled, position } = state
+  const isDue = isListDue(state, changesAfter(position) === undefined)
   if (mode === 'full_refresh') {
-    if (isListDue) await refreshAgain(context)
+    if (isDue) await refreshAgain(context)
     return []
   }
   const vanished = keys.goneCount
-  if (vanished === 0 && !isListDue) return []
-  if (isListDue)
+  if (vanished === 0 && !isDue) return []
+  if (isDue)
     log.info(
       `${stream.stream}: rows may have moved while its pages were read, or it had none, so it is listed once.`,
     )
   // If this sync dies, the next one begins the second look anew, whatever this one has found.
-  if (isListDue) state.makeListDue()
+  if (isDue) state.note({ isListDue: true })
   const onlyListed: Key[] = []
   const outcome = await look(context, (key) => {
     if (onlyListed.length <= MOST_UNCONFIRMED) onlyListed.push(key)

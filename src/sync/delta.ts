@@ -31,7 +31,7 @@ export async function initial(position: Initial, context: StreamContext): Promis
     const settings = { purpose: 'rows', place: 'window' } as const
     for await (const { link, isLast } of emitDelta(delta.url, kind, context, settings)) {
       delta = link
-      state.deltaAnswered()
+      state.note({ wasDeltaOffered: true })
       if (isLast) continue
       state.moveTo({ phase: 'initial', page: link, window, maybeConsumed })
       await output.checkpoint()
@@ -110,7 +110,8 @@ function leaving({ state, pages }: StreamContext): Leaving | undefined {
   const { isContinued, isSettled, mayHaveMoved, keys } = state
   if (isSettled || !(isContinued || pages.count > 1)) return undefined
   const isMovable = isContinued || mayHaveMoved
-  return { mayReturn: (key) => isMovable && keys.mayHave(key), onLeft: state.makeListDue }
+  const onLeft = () => state.note({ isListDue: true })
+  return { mayReturn: (key) => isMovable && keys.mayHave(key), onLeft }
 }
 
 /**

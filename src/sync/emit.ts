@@ -6,6 +6,7 @@ import type { Slice } from '../pages/slices.ts'
 import type { KeyMembers } from '../protocol/connector.ts'
 import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { type Key, keyAt } from '../rows/id-set.ts'
+import { latestChanges } from '../rows/latest-changes.ts'
 import { createPageOrder, dayIn, type RowTreatment } from '../rows/row-treatment.ts'
 import type { Stream } from '../streams/collections.ts'
 import { keyOf } from '../streams/streams.ts'
@@ -156,9 +157,9 @@ export async function* emitPages(
   /** A read of several pages is complete only if no row has moved between them. */
   function noteOrder(batch: RecordBatch): void {
     if (order.isRising) return
-    if (isLaterPage) state.orderMayMove()
+    if (isLaterPage) state.note({ mayHaveMoved: true })
     // The definitions of several activity structures may be the same.
-    if (state.stream.nested === undefined && keys.hasMet(batch)) state.makeListDue()
+    if (state.stream.nested === undefined && keys.hasMet(batch)) state.note({ isListDue: true })
   }
 }
 
@@ -166,9 +167,10 @@ export async function* emitPages(
  * Notes the latest changes, which audits compare their lists with. They are always noted, so that the first audit
  * after `audit_days` is set has them.
  */
-function noteChanges(batch: RecordBatch, { latestChanges, stream }: StreamState): void {
-  const { dateField } = stream
-  latestChanges.note(batch, (i) => (dateField === undefined ? null : dayIn(batch, i, dateField)))
+function noteChanges(batch: RecordBatch, state: StreamState): void {
+  const { dateField } = state.stream
+  const dayAt = (i: number) => (dateField === undefined ? null : dayIn(batch, i, dateField))
+  state.note({ latestChanges: latestChanges(state.latestChanges, batch, dayAt) })
 }
 
 function written({ ops, count }: RecordBatch): number {
@@ -233,10 +235,10 @@ function keepReferences(collection: string, error: HttpError, { state, log }: St
     `${stream.stream}: the service did not list the references of ${collection} this time`,
   )
   if (startsNoDelta) {
-    state.keepOlder()
+    state.note({ replacesOlder: false })
     log.info(`${what}. ${error.message}`)
   } else if (kept > 0) {
-    state.keepOlder()
+    state.note({ replacesOlder: false })
     log.warn(
       `${what}, so the ${kept} that the warehouse may have stay as they are. ${error.message}`,
     )

@@ -22,7 +22,7 @@ export async function list(position: List, context: StreamContext): Promise<Posi
   const isResumed = position.slice !== null
   const range = start === null ? undefined : { from: start, until }
   if (history === null) {
-    if (start !== null) state.listUntil(until)
+    if (start !== null) state.note({ listedUntil: until })
     if (config.auditDays > 0 && inventory !== undefined && !isResumed)
       parts.begin(range ?? null, true)
   }
@@ -57,7 +57,7 @@ function withoutHistory(changes: Changes, { state, log }: StreamContext): Change
     ),
   )
   state.keys.keepUnseen('history')
-  state.keepOlder()
+  state.note({ replacesOlder: false })
   return { ...changes, requested: false, historyAt: null }
 }
 

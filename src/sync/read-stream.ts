@@ -44,11 +44,11 @@ async function readToEnd(context: StreamContext): Promise<void> {
       const reason = { ...reasonOf(error, context), isDeadLink: true }
       if (state.mode === 'full_refresh' && !state.keys.isTracked) {
         // The rows stay if the next sync may belong to the same refresh.
-        if (state.refresh === undefined) {
+        if (state.refresh === null) {
           state.beginAnew(clock.now())
           await output.state()
         }
-        throw refreshNotRepeated(error, state.refresh !== undefined)
+        throw refreshNotRepeated(error, state.refresh !== null)
       }
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count

@@ -5,7 +5,7 @@ import { DeadLinkError, isNotOffered } from '../pages/page-failures.ts'
 import { type Slice, slicesOf } from '../pages/slices.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
 import type { Key } from '../rows/id-set.ts'
-import type { LatestChange } from '../rows/latest-changes.ts'
+import type { LatestChanges } from '../rows/latest-changes.ts'
 import { changedRows } from '../rows/row-treatment.ts'
 import { followChanges } from './delta.ts'
 import type { ComparisonReason } from './due.ts'
@@ -119,7 +119,8 @@ function noteComparison(
   const before = isWhole ? [] : [...state.auditedParts].filter(([part]) => isKept(part))
   if (isListed) keys.forgetWritten(isWhole ? undefined : parts.keys())
   const seen = new Map([...before, ...(isListed ? parts.fingerprints() : [])])
-  state.compared(begunAt, seen, reason === 'audit')
+  state.note({ comparedAt: begunAt, auditedParts: seen })
+  if (reason === 'audit') state.note({ auditedAt: begunAt })
 }
 
 /**
@@ -132,9 +133,9 @@ async function listBetweenChanges(
   context: StreamContext,
 ): Promise<boolean> {
   const { state, log, parts, inventory } = context
-  const { stream, keys, latestChanges } = state
+  const { stream, keys } = state
   for (let isAgain = false; ; isAgain = true) {
-    const watched = latestChanges.all()
+    const watched = state.latestChanges
     const { mayHave, wasWritten, highestVersion } = keys
     keys.seek(reason === 'history' ? 'history' : undefined)
     parts.begin(range, inventory !== undefined, { mayHave, wasWritten, highestVersion, watched })
@@ -150,7 +151,7 @@ async function listBetweenChanges(
     const what = `${stream.stream}: the list of the audit is older than what the delta has reported: it lacks ${many(lacking, 'change')} of the latest`
     if (isAgain) {
       // If the next list lacks them, too, it does not come from an old copy: no copy is days behind.
-      latestChanges.forget()
+      state.note({ latestChanges: new Map() })
       log.warn(
         warningOf(
           'list-lags-behind',
@@ -165,13 +166,13 @@ async function listBetweenChanges(
 
 /** The number of changes that were known before the list and are still valid, but are missing in it. */
 function countLacking(
-  expected: ReadonlyMap<Key, LatestChange>,
+  expected: LatestChanges,
   range: DayRange | null,
   { state, parts }: StreamContext,
 ): number {
   const { keys } = state
   const window = changesAfter(state.position)?.window ?? ''
-  const isLacking = ([key, { version, day }]: [Key, LatestChange]) => {
+  return [...expected].filter(([key, { version, day }]) => {
     const isGone = version === null
     // The changes after the list have reported something else.
     if (keys.isTracked && keys.has(key) === isGone) return false
@@ -184,8 +185,7 @@ function countLacking(
       range === null || (day !== null && day >= window && day >= range.from && day <= range.until)
     // A list that contains a later change is not old: the row was deleted without a report.
     return isListedDay && parts.highestListed <= version
-  }
-  return [...expected].filter(isLacking).length
+  }).length
 }
 
 /** Lists the parts that differ a second time, and writes the rows that are equal in both lists. */
@@ -194,7 +194,9 @@ async function writeParts(range: DayRange | null, context: StreamContext): Promi
   const chosen = parts.choose(state.auditedParts)
   if (chosen.size === 0) return
   // If this sync dies, the next one knows only that it may have written some of their rows.
-  state.forgetParts(chosen)
+  state.note({
+    auditedParts: new Map([...state.auditedParts].filter(([part]) => !chosen.has(part))),
+  })
   const settings = { ...secondLook(context), purpose: 'repair' } as const
   const ranges = range === null ? [null] : daysOf(chosen, range)
   for (const days of ranges)
