@@ -239,7 +239,7 @@ function code(text: string): string {
 /** Every table of the documents that is made from the code, by the name in its marker. */
 /** The fields of a stored state, from its tables. */
 function stateTable(): string {
-  const fields = [STATE, POSITION, KEYS].flatMap((table) => Object.values(table))
+  const fields = [STATE, POSITION, KEYS].flatMap((table) => Object.values(table.fields))
   return markdown(
     ['Field', 'What it is'],
     fields.map(({ stored, about }) => [code(stored), about]),

@@ -1,8 +1,8 @@
 import { addDays, type Day } from '../ground/days.ts'
 import {
   day,
+  fieldTable,
   flag,
-  freshValues,
   moment,
   oneOf,
   or,
@@ -103,7 +103,7 @@ export function isOfDelta(position: Position): boolean {
  * The fields of a position in the stored state. Its phase is `backfill` for the lists of the days before the window, and a
  * complete position that continues with its changes is stored as `changes`.
  */
-export const POSITION = {
+export const POSITION = fieldTable({
   phase: plain(
     'phase',
     oneOf('initial', 'backfill', 'changes', 'list', 'complete'),
@@ -120,11 +120,11 @@ export const POSITION = {
   deltaLink: plain('delta_link', or(null, text), null, 'the delta link to follow after the lists'),
   deltaLinkAt: moment('delta_link_at', 'when the service sent that one'),
   historyAt: moment('backfilled_at', 'when the days before the window were last listed'),
-}
+})
 
-type PositionFields = ValuesOf<typeof POSITION>
+type PositionFields = ValuesOf<typeof POSITION.fields>
 
-const NOWHERE: PositionFields = freshValues(POSITION)
+const NOWHERE = POSITION.fresh
 
 /** Converts a position to its fields. */
 export function positionFields(position: Position): PositionFields {

@@ -12,7 +12,6 @@ export interface Field<T> {
 }
 
 type Read<T> = (value: unknown) => T | undefined
-type Table = Readonly<Record<string, Field<never>>>
 
 /** The values of the fields of a table. */
 export type ValuesOf<T> = { readonly [Name in keyof T]: T[Name] extends Field<infer V> ? V : never }
@@ -70,27 +69,33 @@ export function moment(stored: string, about: string): Field<Date | null> {
   return { stored, read: or(null, time), write, fresh: null, about }
 }
 
-/** The values of a stream that was never read. */
-export function freshValues<T>(table: T): ValuesOf<T> {
-  const fields = Object.entries(table as Table)
-  return Object.fromEntries(
-    fields.map(([name, { fresh }]) => [name, fresh]),
-  ) as unknown as ValuesOf<T>
+/** Some fields of the state. */
+export interface FieldTable<T> {
+  readonly fields: T
+  /** The values of a stream that was never read. */
+  readonly fresh: ValuesOf<T>
+  /** Returns the stored name of the first field that is damaged, if there is one. */
+  read(blob: StateBlob): ValuesOf<T> | string
+  write(values: ValuesOf<T>, blob: Record<string, unknown>): void
 }
 
-/** Reads the fields of a table; returns the stored name of the first one that is damaged. */
-export function readFields<T>(table: T, blob: StateBlob): ValuesOf<T> | string {
-  const values: Record<string, unknown> = {}
-  for (const [name, { stored, read }] of Object.entries(table as Table)) {
-    const value = read(blob[stored] ?? null)
-    if (value === undefined) return stored
-    values[name] = value
+export function fieldTable<T>(fields: T): FieldTable<T> {
+  const entries = Object.entries(fields as Readonly<Record<string, Field<unknown>>>)
+  const fresh = Object.fromEntries(entries.map(([name, field]) => [name, field.fresh]))
+  return {
+    fields,
+    fresh: fresh as ValuesOf<T>,
+    read(blob) {
+      const values: Record<string, unknown> = {}
+      for (const [name, { stored, read }] of entries) {
+        const value = read(blob[stored] ?? null)
+        if (value === undefined) return stored
+        values[name] = value
+      }
+      return values as ValuesOf<T>
+    },
+    write(values, blob) {
+      for (const [name, { stored, write }] of entries) blob[stored] = write(values[name as keyof T])
+    },
   }
-  return values as ValuesOf<T>
-}
-
-/** Writes the fields of a table. */
-export function writeFields<T>(table: T, values: ValuesOf<T>, blob: Record<string, unknown>): void {
-  for (const [name, { stored, write }] of Object.entries(table as Table))
-    blob[stored] = write(values[name as keyof T] as never)
 }
