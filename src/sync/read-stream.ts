@@ -7,7 +7,8 @@ import { emitDeletes } from './emit.ts'
 import { list } from './lists.ts'
 import type { Position } from './position.ts'
 import { reconcile } from './reconcile.ts'
-import type { StartOver, StreamContext } from './stream-state.ts'
+import type { StreamContext } from './stream-context.ts'
+import type { StartOver } from './stream-state.ts'
 
 /**
  * Reads one stream completely: from the position in its state, and from the beginning again if a link is dead. It
@@ -67,7 +68,7 @@ async function readPhases(context: StreamContext): Promise<void> {
   const wasSettled = state.isSettled
   await beginSync(context)
   await readToComplete(context)
-  const onlyListed = await confirmMissing(context)
+  await confirmMissing(context)
   const { auditDays, historyRefreshDays } = config
   const reason = wasSettled
     ? nextComparison({ ...state, auditDays, historyRefreshDays, now: clock.now() })
@@ -77,7 +78,6 @@ async function readPhases(context: StreamContext): Promise<void> {
   await confirmUnconfirmed(context, compared)
   inventory?.note(state.keys, parts)
   await emitDeletes(context)
-  state.keys.leaveUnconfirmed(onlyListed)
 }
 
 /** Reads phase after phase, until everything of this sync has been read. */

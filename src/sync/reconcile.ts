@@ -1,20 +1,13 @@
 import { addDays, type DayRange } from '../ground/days.ts'
-import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import { DeadLinkError, isNotOffered } from '../pages/page-failures.ts'
-import { type Slice, slicesOf } from '../pages/slices.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
 import type { Key } from '../rows/id-set.ts'
 import type { LatestChanges } from '../rows/latest-changes.ts'
-import { changedRows } from '../rows/row-treatment.ts'
 import { followChanges } from './delta.ts'
 import type { ComparisonReason } from './due.ts'
-import { type EmitSettings, emitSlices } from './emit.ts'
+import { lastDay, readExtraLists } from './lists.ts'
 import { changesAfter } from './position.ts'
-import { lastDay, type StreamContext } from './stream-state.ts'
-
-/** What came of lists that were read in addition to the stream itself. */
-export type ListsOutcome = 'read' | 'not offered' | 'failed'
+import type { StreamContext } from './stream-context.ts'
 
 /** How many rows a comparison has written that no change had reported. */
 export interface Compared {
@@ -23,48 +16,6 @@ export interface Compared {
   readonly newer: number
   /** The rows that its lists did not have. */
   readonly notListed: ReadonlySet<Key>
-}
-
-/** The days after the last one of a list in which rows are looked for. */
-const DAYS_BEYOND = 3653
-
-/** How rows are written that a complete read has not found, or that were not confirmed, whatever their day is. */
-export function secondLook({ state }: StreamContext): EmitSettings {
-  const { stream, start, position } = state
-  const window = changesAfter(position)?.window ?? null
-  return {
-    ...changedRows(stream.dateField, start, window),
-    purpose: 'second look',
-    mayOmit: true,
-  }
-}
-
-/**
- * Lists the stream for rows that a complete read has not found, or that were not confirmed, and follows the changes once
- * more. If a delta does not find some of them on the days of other lists, ten years after these are listed, too: a row that has moved
- * there is not gone.
- */
-export async function reconcileKeys(
-  context: StreamContext,
-  onFound?: (key: Key) => void,
-): Promise<ListsOutcome> {
-  const { state } = context
-  const { stream, keys, start, position } = state
-  const settings = { ...secondLook(context), ...(onFound && { onFound }) }
-  const until = lastDay(context)
-  let slices = slicesIn(start === null ? null : { from: start, until }, context)
-  if (stream.nested === 'referenced_collections') {
-    const collections = new Set([...keys.gone()].map((key) => JSON.parse(String(key))[0]))
-    if (collections.size > 0) slices = slices.filter(({ key }) => collections.has(key))
-  }
-  let outcome = await readLists(slices, settings, context)
-  const isInQuestion = keys.goneCount > 0 || keys.unconfirmed().length > 0
-  if (outcome === 'read' && isInQuestion && start !== null && changesAfter(position)) {
-    const beyond = { from: addDays(until, 1), until: addDays(until, DAYS_BEYOND) }
-    outcome = await readLists(slicesIn(beyond, context), settings, context, true)
-  }
-  if (outcome === 'read') await followChanges(context)
-  return outcome
 }
 
 /**
@@ -139,7 +90,7 @@ async function listBetweenChanges(
     const { mayHave, wasWritten, highestVersion } = keys
     keys.seek(reason === 'history' ? 'history' : undefined)
     parts.begin(range, inventory !== undefined, { mayHave, wasWritten, highestVersion, watched })
-    const outcome = await readLists(slicesIn(range, context), { purpose: 'comparison' }, context)
+    const outcome = await readExtraLists({ purpose: 'comparison', range }, context)
     if (outcome === 'not offered')
       log.info(
         `${stream.stream}: the service offers no list of this stream, so it cannot be audited.`,
@@ -197,10 +148,9 @@ async function writeParts(range: DayRange | null, context: StreamContext): Promi
   state.note({
     auditedParts: new Map([...state.auditedParts].filter(([part]) => !chosen.has(part))),
   })
-  const settings = { ...secondLook(context), purpose: 'repair' } as const
   const ranges = range === null ? [null] : daysOf(chosen, range)
   for (const days of ranges)
-    if ((await readLists(slicesIn(days, context), settings, context)) !== 'read') return
+    if ((await readExtraLists({ purpose: 'repair', range: days }, context)) !== 'read') return
 }
 
 /**
@@ -220,50 +170,4 @@ function daysOf(parts: ReadonlySet<string>, range: DayRange): DayRange[] {
     days.push({ from: isNext ? last.from : from, until: addDays(next, -1) })
   }
   return days
-}
-
-function slicesIn(range: DayRange | null, { state, config, endpoints }: StreamContext): Slice[] {
-  return slicesOf(state.stream, range ?? undefined, config, endpoints)
-}
-
-/**
- * Reads lists in addition to the stream itself, from their beginning. Beside a delta that works they are extra work: if
- * they fail, the stream does not. `isBegun` says that others of the same look have been answered.
- */
-async function readLists(
-  slices: readonly Slice[],
-  settings: EmitSettings,
-  context: StreamContext,
-  isBegun = false,
-): Promise<ListsOutcome> {
-  const { state, output, log, pages } = context
-  const beginning = { slice: null, page: null }
-  const before = pages.count
-  try {
-    for await (const _ of emitSlices(slices, beginning, settings, context))
-      await output.checkpoint()
-    return 'read'
-  } catch (error) {
-    // A service that has answered one of these lists offers them.
-    const isOffered = isBegun || pages.count > before
-    if (isNotOffered(error) && !isOffered) return 'not offered'
-    if (!isExtra(error, context)) throw error
-    log.warn(
-      warningOf(
-        'lists-failed',
-        `${state.stream.stream}: its changes were read, but not the lists with which they are compared. Rows that only these lists could confirm stay as they are, and the next audit compares them again. ${(error as Error).message}`,
-      ),
-    )
-    return 'failed'
-  }
-}
-
-/** Failures that do not come from the answers of the service. */
-const OWN_FAULTS: ReadonlySet<string> = new Set(['library-misused', 'state-not-valid'])
-
-/** Whether a failure concerns only work in addition to a delta that works. */
-export function isExtra(error: unknown, { state }: StreamContext): boolean {
-  if (changesAfter(state.position) === undefined) return false
-  if (error instanceof DeadLinkError) return true
-  return error instanceof ConnectorError && !OWN_FAULTS.has(error.id)
 }

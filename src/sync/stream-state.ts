@@ -1,17 +1,11 @@
-import type { Config } from '../config/config.ts'
-import { addDays, type Day, dayOf } from '../ground/days.ts'
+import type { Day } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import type { ServerClock } from '../http/clock.ts'
-import type { Endpoints } from '../http/endpoints.ts'
-import type { Pages } from '../pages/pages.ts'
-import type { Log, Stamp, StreamOutput, StreamStart, SyncObserver } from '../protocol/connector.ts'
-import type { ListedParts } from '../rows/listed-parts.ts'
+import type { Stamp, StreamStart } from '../protocol/connector.ts'
 import { createLiveKeys, type LiveKeys } from '../rows/live-keys.ts'
 import type { IdBudget, StoredKeys } from '../rows/stored-keys.ts'
-import type { StreamInventory } from '../rows/stream-inventory.ts'
 import type { Stream } from '../streams/collections.ts'
-import type { ExpiredDeltas, StreamLog } from './notices.ts'
+import type { StreamLog } from './notices.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
 import type { StateBlob } from './state-fields.ts'
 import {
@@ -254,33 +248,4 @@ function firstCursor(last: number, now: Date): number {
 /** The next generation: seconds since 1970, but at least one more than the previous one. See `MOST_GENERATION`. */
 function nextGeneration(previous: number, now: Date): number {
   return Math.max(previous + 1, Math.floor(now.getTime() / 1000))
-}
-
-/** What the read of one stream works with. */
-export interface StreamContext {
-  readonly state: StreamState
-  readonly config: Config
-  readonly endpoints: Endpoints
-  readonly clock: ServerClock
-  readonly pages: Pages
-  readonly output: StreamOutput
-  readonly log: Log
-  readonly observer: SyncObserver | undefined
-  /** Shared by all streams of the sync. */
-  readonly expiredDeltas: ExpiredDeltas
-  /** Set if an inventory is written. */
-  readonly inventory: StreamInventory | undefined
-  /** What lists have shown of the stream in this sync. */
-  readonly parts: ListedParts
-}
-
-/**
- * The last day of a list. It is not before the last day of an earlier list: the warehouse has these rows, and they
- * must not count as deleted if `future_days` is smaller now.
- */
-export function lastDay({ state, config, clock }: StreamContext): Day {
-  const { listedUntil, mode, startsNoDelta } = state
-  const day = addDays(dayOf(clock.now()), config.futureDays)
-  const isBound = mode === 'incremental' || startsNoDelta
-  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
 }
