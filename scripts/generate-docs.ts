@@ -16,7 +16,8 @@ import { settingRows } from '../src/protocol/singer/settings.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collections.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
-import { KEYS, POSITION, STATE } from '../src/sync/stored-state.ts'
+import { POSITION } from '../src/sync/position.ts'
+import { KEYS, STATE } from '../src/sync/stored-state.ts'
 import { METRICS } from '../src/webhooks/serve/monitoring.ts'
 import { objects } from '../src/write/objects.ts'
 import { notice } from './bill-of-materials.ts'
@@ -238,7 +239,7 @@ function code(text: string): string {
 /** Every table of the documents that is made from the code, by the name in its marker. */
 /** The fields of a stored state, from its tables. */
 function stateTable(): string {
-  const fields = [STATE, POSITION, KEYS].flatMap((table) => Object.values(table))
+  const fields = [STATE, POSITION, KEYS].flatMap((table) => Object.values(table.fields))
   return markdown(
     ['Field', 'What it is'],
     fields.map(({ stored, about }) => [code(stored), about]),

@@ -101,6 +101,11 @@ export interface LiveKeys {
   endSeek(isComplete: boolean): readonly Key[]
   /** Two answers contradict each other about these rows: they count as existing until somebody has looked for them. */
   leaveUnconfirmed(keys: readonly Key[]): void
+  /**
+   * Only a second look has had the row: it is unconfirmed for the next sync, which looks again, unless there are many of
+   * them.
+   */
+  leaveForNextSync(key: Key): void
   /** The rows that were not confirmed so far, by this sync or those before. */
   unconfirmed(): readonly Key[]
   /** Notes rows that are written, so that the next audit does not trust what it saw of them. */
@@ -243,6 +248,7 @@ export function createLiveKeys(
     leaveUnconfirmed(keys) {
       for (const key of keys) sets.unconfirmed.add(key)
     },
+    leaveForNextSync: (key) => sets.onlyListed.add(key),
     seek(place) {
       sought = union(place === undefined ? [sets.window, sets.history] : [sets[place]])
     },

@@ -1,9 +1,6 @@
 import { DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { type IdSet, isRising, type Key, keyAt } from './id-set.ts'
-import type { KeySets } from './stored-keys.ts'
-
-/** If two answers contradict each other about more rows than this, none of them is unconfirmed. */
-export const MOST_UNCONFIRMED = 100
+import { type KeySets, MOST_UNCONFIRMED } from './stored-keys.ts'
 
 /** Where the date of a row is: in the delta's window or a list, or in the days before the window. */
 export type Place = 'window' | 'history'

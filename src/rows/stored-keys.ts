@@ -41,11 +41,13 @@ export interface KeySets {
   unconfirmed: IdSet
   /** Rows that were written since the last audit, in any of the sets or in none. */
   written: IdSet
-  // Two sets are only of this process.
+  // Three sets are only of this process.
   /** Keys of the current page that have already been written, while the rest of the page is still to come. */
   ofThisPage: IdSet
   /** Rows whose deletion was reported to this process. */
   reportedDeleted: IdSet
+  /** Rows that only a second look has had: if they are few, they are unconfirmed for the next sync. */
+  onlyListed: IdSet
 }
 
 /** Creates sets without keys, or only with those that a read has to find. */
@@ -59,6 +61,7 @@ export function emptySets(unseen = createIdSet()): KeySets {
     written: createIdSet(),
     ofThisPage: createIdSet(),
     reportedDeleted: createIdSet(),
+    onlyListed: createIdSet(),
   }
 }
 
@@ -83,6 +86,9 @@ function pendingOf(stored: StoredKeys | undefined, isUnseen: boolean, mostIds?: 
   return first
 }
 
+/** If two answers contradict each other about more rows than this, none of them is unconfirmed. */
+export const MOST_UNCONFIRMED = 100
+
 /** The part of a state that contains the sets. */
 type StoredSets = Pick<
   StoredKeys,
@@ -91,13 +97,15 @@ type StoredSets = Pick<
 
 /** Encodes the sets as they are; the keys of the current page are in doubt. */
 export function encodeSets(sets: KeySets): StoredSets {
-  const { window, history, unseen, doubted, unconfirmed, written, ofThisPage } = sets
+  const { window, history, unseen, doubted, unconfirmed, written, ofThisPage, onlyListed } = sets
   const inDoubt = ofThisPage.size === 0 ? doubted : union([doubted, ofThisPage])
+  const areFew = onlyListed.size > 0 && onlyListed.size <= MOST_UNCONFIRMED
+  const toLookFor = areFew ? union([unconfirmed, onlyListed]) : unconfirmed
   return {
     window: window.encode(),
     history: history.encode(),
     pending: [...deletesOf(unseen, true), ...deletesOf(inDoubt, false)],
-    unconfirmed: unconfirmed.encode(),
+    unconfirmed: toLookFor.encode(),
     written: written.encode(),
   }
 }

@@ -2,8 +2,8 @@ import { ConnectorError } from '../ground/errors.ts'
 import { limitText, mostOf } from '../ground/limit.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { emitDeletes } from './emit.ts'
-import { type Excess, excessOf, type Losses, lossesAt, sumOf } from './losses.ts'
-import type { StreamContext } from './stream-state.ts'
+import { type Excess, excessOf, type Losses, lossesAt, lossesWith, sumOf } from './losses.ts'
+import type { StreamContext } from './stream-context.ts'
 
 type Braked = Pick<StreamContext, 'state' | 'config' | 'clock' | 'output' | 'log'>
 
@@ -58,18 +58,25 @@ export async function deleteMissing(context: Braked): Promise<Withheld | undefin
   const count = sumOf(missing)
   const over = excess(context)
   if (over !== undefined && !isApproved(context)) {
-    state.withhold(clock.now())
+    state.keys.keepGone()
+    state.note({ replacesOlder: false, withheldSince: state.withheldSince ?? clock.now() })
     await emitDeletes(context)
     return { count, excess: over }
   }
   if (count > 0) warnOfMany(context)
+  const losses = lossesOf(context)
   const isLoss = over === undefined && !state.haveOtherKeys
   await emitDeletes(context)
   // Deletes that were meant do not count against later ones.
-  if (count > 0) state.lose(isLoss ? missing : undefined, clock.now())
+  if (count > 0)
+    state.note({
+      losses: isLoss
+        ? lossesWith(losses, missing)
+        : lossesAt(clock.now(), null, state.countRows('all')),
+    })
   const left = state.withheldSince === null ? 0 : state.keys.unconfirmed().length
   if (left > 0) return { count: left, excess: undefined }
-  state.release()
+  state.note({ withheldSince: null })
   return undefined
 }
 

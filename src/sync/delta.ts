@@ -7,7 +7,7 @@ import { deltaStart } from '../pages/slices.ts'
 import { changedRows, type Leaving } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
 import { hasHistory } from './due.ts'
-import { type EmitSettings, emitPages } from './emit.ts'
+import type { EmitSettings } from './emit.ts'
 import {
   type Changes,
   changesAfter,
@@ -17,7 +17,7 @@ import {
   type Link,
   type Position,
 } from './position.ts'
-import type { StreamContext } from './stream-state.ts'
+import type { StreamContext } from './stream-context.ts'
 
 /** Reads the first phase of a delta: all rows in its window. */
 export async function initial(position: Initial, context: StreamContext): Promise<Position> {
@@ -31,7 +31,7 @@ export async function initial(position: Initial, context: StreamContext): Promis
     const settings = { purpose: 'rows', place: 'window' } as const
     for await (const { link, isLast } of emitDelta(delta.url, kind, context, settings)) {
       delta = link
-      state.deltaAnswered()
+      state.note({ wasDeltaOffered: true })
       if (isLast) continue
       state.moveTo({ phase: 'initial', page: link, window, maybeConsumed })
       await output.checkpoint()
@@ -110,7 +110,8 @@ function leaving({ state, pages }: StreamContext): Leaving | undefined {
   const { isContinued, isSettled, mayHaveMoved, keys } = state
   if (isSettled || !(isContinued || pages.count > 1)) return undefined
   const isMovable = isContinued || mayHaveMoved
-  return { mayReturn: (key) => isMovable && keys.mayHave(key), onLeft: state.makeListDue }
+  const onLeft = () => state.note({ isListDue: true })
+  return { mayReturn: (key) => isMovable && keys.mayHave(key), onLeft }
 }
 
 /**
@@ -131,7 +132,7 @@ async function* emitDelta(
   const { state, clock, endpoints } = context
   const of = requestUrl({ path: `/${state.stream.collection}` }, endpoints)
   try {
-    const pages = emitPages(first, kind, context, { ...settings, of })
+    const pages = context.emit(first, kind, { ...settings, of })
     for await (const { nextLink, deltaLink } of pages) {
       const link = nextLink ?? deltaLink
       if (link === undefined) throw withoutDeltaLink(state.isContinued)

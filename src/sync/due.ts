@@ -1,6 +1,6 @@
 import type { Day } from '../ground/days.ts'
 import { changesAfter, type Position } from './position.ts'
-import type { Mode } from './stored-state.ts'
+import type { Mode, StateValues } from './stored-state.ts'
 
 /** Why the rows of a delta are compared with lists: of all days, or of those before its window. */
 export type ComparisonReason = 'audit' | 'history'
@@ -46,6 +46,18 @@ export function nextComparison(facts: ComparisonFacts): ComparisonReason | undef
   if (historyAt === null) return 'history'
   const isDue = historyRefreshDays > 0 && isLongAgo(historyAt.getTime(), historyRefreshDays)
   return isDue ? 'history' : undefined
+}
+
+/**
+ * Whether a complete read that has just ended may have missed rows. The list of each sync is compared with the rows of the
+ * previous one. Any other read is compared with none; if it found no row, the list that confirms this costs little.
+ */
+export function isListDue(
+  state: Pick<StateValues, 'mode' | 'isListDue' | 'isSettled' | 'rowsSoFar'>,
+  isListed: boolean,
+): boolean {
+  const isCompared = state.mode === 'incremental' && isListed
+  return state.isListDue || (!isCompared && !state.isSettled && state.rowsSoFar === 0)
 }
 
 /** Whether the stream includes days before its delta's window, which only lists cover. */

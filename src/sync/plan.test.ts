@@ -6,7 +6,7 @@ import type { Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
 import { type Decision, decide, startOf } from './plan.ts'
 import type { Changes } from './position.ts'
-import { FRESH, type StoredState, writeFields, writeState } from './stored-state.ts'
+import { FRESH, fieldDigests, type StoredState, writeState } from './stored-state.ts'
 import { identityOf, type StreamTask } from './stream-task.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
@@ -55,18 +55,19 @@ const CHANGES: Changes = {
 function stored(more: Partial<StoredState> = {}): unknown {
   const { start, ...identity } = identityOf(task(), settings)
   const keys = { highestVersion: null, isTracked: true, window: 'rAA==', history: null }
-  return writeState({
+  const state: StoredState = {
     ...FRESH,
     ...identity,
     start,
-    fields: writeFields(['id', 'date']),
+    fields: fieldDigests(['id', 'date']),
     generation: 1_795_000_000,
     cursor: 7,
     isSettled: true,
     position: CHANGES,
     keys: { ...keys, pending: [], unconfirmed: null, written: null },
     ...more,
-  })
+  }
+  return writeState(state, state.keys)
 }
 
 const LIST = { phase: 'complete', next: 'list' } as const

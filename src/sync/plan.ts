@@ -3,12 +3,17 @@ import { earlier, isLater } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import type { StreamStart } from '../protocol/connector.ts'
-import { charactersOf, type IdBudget } from '../rows/stored-keys.ts'
+import { charactersOf } from '../rows/stored-keys.ts'
 import type { Stream } from '../streams/collections.ts'
-import type { StreamLog } from './notices.ts'
 import { isOfDelta, type Position } from './position.ts'
-import { addedFields, readState, type StoredState, writeFields } from './stored-state.ts'
-import { createStreamState, type StartOver, type StreamState, streamStart } from './stream-state.ts'
+import { addedFields, readState, type StoredState } from './stored-state.ts'
+import {
+  createStreamState,
+  type StartOver,
+  type StateTools,
+  type StreamState,
+  streamStart,
+} from './stream-state.ts'
 import {
   type DecisionSettings,
   type Identity,
@@ -227,25 +232,19 @@ function deltaTime(position: Position): Date | null {
   }
 }
 
-/** What the plan of a stream depends on. */
-export interface PlanSettings {
-  readonly config: Config
-  /** The service's time. */
-  readonly now: Date
-  readonly log: StreamLog
-  /** Shared by all streams of the sync. */
-  readonly ids: IdBudget
-}
-
 /**
  * Creates the state of a read before its first request, according to a decision. Logs why the stream starts over;
  * throws if it must not be read.
  */
-export function plan(decision: Decision, task: StreamTask, settings: PlanSettings): StreamState {
-  const { config, log, now } = settings
+export function plan(
+  decision: Decision,
+  task: StreamTask,
+  tools: StateTools & { readonly config: Config },
+): StreamState {
+  const { config, log, now } = tools
   if (decision.do === 'refuse') throw decision.error
   const state =
-    decision.do === 'begin' ? begun(decision, task, settings) : restored(decision, task, settings)
+    decision.do === 'begin' ? begun(decision, task, tools) : restored(decision, task, tools)
   if (decision.do === 'begin' || !state.isContinued) return state
   // Without a page, the first phase is read from its beginning, so the rows that it had found may have been deleted.
   if (state.position.phase === 'initial' && state.position.page === null) state.keys.beginReading()
@@ -268,37 +267,24 @@ type Of<Do extends Decision['do']> = Extract<Decision, { readonly do: Do }>
 function begun(
   { why, warning, replacesOlder, cursor, identity }: Omit<Of<'begin'>, 'do'>,
   task: StreamTask,
-  settings: PlanSettings,
+  tools: StateTools,
 ): StreamState {
-  if (warning !== undefined) settings.log.warn(warning)
-  return createStreamState({
-    ...settingsOf(task, settings),
-    ...identity,
-    why,
-    replacesOlder,
-    cursor,
-  })
+  if (warning !== undefined) tools.log.warn(warning)
+  return createStreamState({ values: { ...identity, replacesOlder, cursor }, why }, task, tools)
 }
 
 /** Restores a read with the current settings; if they have changed, the stream starts over. */
 function restored(
   { stored, identity }: Of<'restore'>,
   task: StreamTask,
-  settings: PlanSettings,
+  tools: StateTools,
 ): StreamState {
   const { start, cursor } = stored
   try {
-    return createStreamState({ ...settingsOf(task, settings), ...identity, start, cursor }, stored)
+    return createStreamState({ values: { ...identity, start, cursor }, stored }, task, tools)
   } catch {
-    return begun({ ...notUsable('its set of ids is damaged'), cursor, identity }, task, settings)
+    return begun({ ...notUsable('its set of ids is damaged'), cursor, identity }, task, tools)
   }
-}
-
-function settingsOf(
-  { stream, mode, refresh, byLists, fields }: StreamTask,
-  { now, log, ids }: PlanSettings,
-) {
-  return { stream, mode, refresh, byLists, fields: writeFields(fields), now, log, ids }
 }
 
 /** The number of characters in the state for the sets of ids from which the stream continues. */

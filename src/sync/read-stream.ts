@@ -7,7 +7,8 @@ import { nextComparison } from './due.ts'
 import { list } from './lists.ts'
 import type { Position } from './position.ts'
 import { reconcile } from './reconcile.ts'
-import type { StartOver, StreamContext } from './stream-state.ts'
+import type { StreamContext } from './stream-context.ts'
+import type { StartOver } from './stream-state.ts'
 
 /**
  * Reads one stream completely: from the position in its state, and from the beginning again if a link is dead. It
@@ -44,11 +45,11 @@ async function readToEnd(context: StreamContext): Promise<void> {
       const reason = { ...reasonOf(error, context), isDeadLink: true }
       if (state.mode === 'full_refresh' && !state.keys.isTracked) {
         // The rows stay if the next sync may belong to the same refresh.
-        if (state.refresh === undefined) {
+        if (state.refresh === null) {
           state.beginAnew(clock.now())
           await output.state()
         }
-        throw refreshNotRepeated(error, state.refresh !== undefined)
+        throw refreshNotRepeated(error, state.refresh !== null)
       }
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
@@ -67,7 +68,7 @@ async function readPhases(context: StreamContext): Promise<void> {
   const wasSettled = state.isSettled
   await beginSync(context)
   await readToComplete(context)
-  const onlyListed = await confirmMissing(context)
+  await confirmMissing(context)
   const { auditDays, historyRefreshDays } = config
   // What is withheld is looked for first.
   const isFree = state.withheldSince === null && mayDelete(context)
@@ -81,7 +82,6 @@ async function readPhases(context: StreamContext): Promise<void> {
   inventory?.note(state.keys, parts)
   warnOfReported(context)
   const withheld = await deleteMissing(context)
-  state.keys.leaveUnconfirmed(onlyListed)
   if (withheld !== undefined) await refuseWithheld(withheld, context)
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../rows/stream-inventory.ts'
 import { INVENTORY, readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from './delta-window.ts'
-import { emitDeletes } from './emit.ts'
+import { createEmit, type EmitTools, emitDeletes } from './emit.ts'
 import {
   createExpiredDeltas,
   createStreamWarnings,
@@ -28,7 +28,6 @@ import {
 } from './notices.ts'
 import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
-import type { StreamContext } from './stream-state.ts'
 import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'
 
 export interface RunSettings extends SessionSettings {
@@ -252,18 +251,16 @@ async function isolate(
       waits: createWaitReport(stream.stream, output, log),
       requests: task.requests,
     })
+    const tools = { state, pages, output, clock, parts: createListedParts(stream) }
     await readStream({
-      state,
+      ...tools,
+      emit: createEmit(tools),
       config,
       endpoints,
-      clock,
-      pages,
-      output,
       log,
       observer,
       expiredDeltas: shared.expiredDeltas,
       inventory: shared.inventories.get(task),
-      parts: createListedParts(stream),
     })
     return undefined
   } catch (error) {
@@ -307,7 +304,7 @@ function inContext(error: ConnectorError): ConnectorError {
 
 /** Writes the whole inventory, and deletes rows of an earlier one that it no longer has. */
 async function emitInventory(
-  { state, output, clock }: Pick<StreamContext, 'state' | 'output' | 'clock'>,
+  { state, output, clock }: Pick<EmitTools, 'state' | 'output' | 'clock'>,
   rows: readonly InventoryRow[],
 ): Promise<void> {
   const { keys, mode } = state
