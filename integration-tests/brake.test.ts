@@ -260,20 +260,20 @@ describe('a stream', () => {
     ['withholds', false],
     ['deletes what is approved', true],
   ])('may die anywhere in a sync that %s', async (_what, isApproved) => {
-    scenario = await startScenario(['people'], { people: 40, pageSize: 5 })
+    scenario = await startScenario(['people'], { people: 12, pageSize: 4 })
     const { sync, emulator, settings, differences, platform } = scenario
     await sync()
     const size = () => platform.warehouses[0]?.rows('people').size
-    for (let killAfter = 1; killAfter <= 30; killAfter += 3) {
+    for (let killAfter = 1; killAfter <= 19; killAfter += 3) {
       hide(isEven)
       emulator.advance(LINKS_DIE)
       if (isApproved) settings['approved_deletes'] = approvalsIn((await sync()).errors.join())
       const options = { killAfter, kept: 'committed' } as const
       await sync(options)
-      if (isApproved) expect([20, 40]).toContain(size())
-      else expect(size()).toBe(40)
+      if (isApproved) expect([6, 12]).toContain(size())
+      else expect(size()).toBe(12)
       const { exitCode } = await sync()
-      expect([exitCode, size()]).toEqual(isApproved ? [0, 20] : [1, 40])
+      expect([exitCode, size()]).toEqual(isApproved ? [0, 6] : [1, 12])
       hide(() => false)
       emulator.advance(LINKS_DIE)
       expect([(await sync()).exitCode, differences()]).toEqual([0, []])

@@ -51,6 +51,12 @@ interface ActivityStructure {
   readonly level: number
 }
 
+/** How many months before the current one are kept. */
+export interface RetainedMonths {
+  readonly stream?: string
+  readonly months: number
+}
+
 /** At most so many rows of a stream may be deleted that deletes are withheld of since this time. */
 export interface ApprovedDeletes {
   readonly stream: string
@@ -94,6 +100,8 @@ export interface Config {
   readonly historyRefreshDays: number
   /** 0 means never. */
   readonly auditDays: number
+  /** How many months of dated records are kept: of a stream, or of all that are not named. */
+  readonly retention: readonly RetainedMonths[]
   /** How many rows of a stream may be deleted because complete reads do not find them. */
   readonly maxMissing: Limit
   /** Missing rows that may be deleted once. */
@@ -155,6 +163,8 @@ export function parseConfig(input: unknown): Config {
   const config = structuredClone(input) as Json
   const start: unknown = config?.['start_date']
   if (typeof start === 'string') config['start_date'] = withoutTime(start)
+  const months: unknown = config?.['retain_months']
+  if (typeof months === 'number') config['retain_months'] = [{ months }]
   const faults = [...applyDefaults(config, 'config'), ...mistypedPrivacy(input)]
   if (faults.length > 0) throw notValid(faults.join(' '))
   const environment = config['environment'] as Json
@@ -176,6 +186,7 @@ export function parseConfig(input: unknown): Config {
     futureDays: config['future_days'] as number,
     historyRefreshDays: config['history_refresh_days'] as number,
     auditDays: config['audit_days'] as number,
+    retention: config['retain_months'] as RetainedMonths[],
     maxMissing: limitOf(config['max_missing'] as string),
     approvedDeletes: (config['approved_deletes'] as string[]).map(approvalOf),
     requestTimeoutSeconds: config['request_timeout_seconds'] as number,

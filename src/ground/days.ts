@@ -39,6 +39,11 @@ export function earlier(a: Day | null, b: Day | null): Day | null {
   return isLater(a, b) ? b : a
 }
 
+/** The later one of two dates; the other one if one of them is null. */
+export function later<T extends Day | null>(a: Day | null, b: T): Day | T {
+  return a === null || isLater(b, a) ? b : a
+}
+
 /** Splits a range of dates into windows of at most `length` days, including both ends, oldest first. */
 export function windows({ from, until }: DayRange, length: number): DayRange[] {
   const slices: DayRange[] = []

@@ -110,7 +110,7 @@ export const SYNC_WARNINGS = [
   'state-not-usable',
   'sync-mode-changed',
   'state-of-another-tenant',
-  'start-date-later',
+  'days-not-listed',
   'ids-too-many',
   'still-waiting',
   'references-not-listed',

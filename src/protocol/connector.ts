@@ -233,6 +233,8 @@ export interface StreamOutput {
    * older generations stay, too.
    */
   withheld?(rows: number): void
+  /** Rows whose date in this field is before this day are no longer kept; the deletes of those that are known came before. */
+  left?(field: string, day: string): void
   /**
    * The fields that the catalog selects. A source may apply them itself, and pass batches that say so
    * (`RecordBatch.selection`); all other batches are rewritten.

@@ -200,6 +200,10 @@ class CheckedOutput implements StreamOutput {
     this.#output.withheld?.(rows)
   }
 
+  left(field: string, day: string): void {
+    this.#output.left?.(field, day)
+  }
+
   onRecord(listener: () => void): void {
     this.#output.onRecord(listener)
   }

@@ -125,6 +125,11 @@ export interface LiveKeys {
   /** The number of rows in `gone`. */
   readonly goneCount: number
   /**
+   * Rows leave the warehouse because of their day: those of a batch, or all from before the window. Returns those that the
+   * warehouse may have had.
+   */
+  leave(rows: RecordBatch | 'history'): readonly Key[]
+  /**
    * The number of rows in each part of the stream: of those that a complete read has not found, or of all that the
    * warehouse may have. Without a function, the stream is one part, whose name is empty.
    */
@@ -293,6 +298,18 @@ export function createLiveKeys(
     },
     get goneCount() {
       return isTracked ? sets.unseen.size + sets.doubted.size : 0
+    },
+    leave(rows) {
+      const { window, history, unseen, doubted, unconfirmed, written, onlyListed } = sets
+      const known = [window, history, unseen, doubted]
+      const all =
+        rows === 'history'
+          ? [...history.keys()]
+          : Array.from({ length: rows.count }, (_, i) => keyAt(rows, i))
+      const left = all.filter((key) => !isTracked || known.some((set) => set.has(key)))
+      for (const key of left)
+        for (const set of [...known, unconfirmed, written, onlyListed]) set.delete(key)
+      return left
     },
     counts(of, partOf) {
       const { window, history, unseen } = sets

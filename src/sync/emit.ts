@@ -37,6 +37,17 @@ export async function emitDeletes({
   state.settle()
 }
 
+/** Deletes rows that are no longer kept. */
+export async function emitDepartures(
+  rows: readonly Key[],
+  { state, output, clock }: Pick<EmitTools, 'state' | 'output' | 'clock'>,
+): Promise<void> {
+  for (const chunk of chunks(rows)) {
+    const gone = chunk.map((key) => members(key, state.stream))
+    await output.deletes(gone, state.stamp(clock.now()))
+  }
+}
+
 /** A key as the members of a JSON object: `"id":7`. */
 function members(key: Key, stream: Stream): KeyMembers {
   const columns = keyOf(stream)
@@ -71,6 +82,8 @@ type Purpose =
   | 'second look'
   /** They are compared with what the warehouse has, and not written. */
   | 'comparison'
+  /** They leave the warehouse because of their day: those are deleted that it has. */
+  | 'departure'
   /** Those are written that differ from the warehouse, and are as the comparison has found them. */
   | 'repair'
 
@@ -143,6 +156,7 @@ async function* emitPages(
       keys.markFound(batch)
       return undefined
     }
+    if (purpose === 'departure') return emitDepartures(keys.leave(batch), { state, output, clock })
     const isRead = purpose === 'rows' || purpose === 'changes'
     if (isRead) state.addRows(batch.count)
     if (purpose === 'rows') noteOrder(batch)

@@ -135,7 +135,7 @@ export function secondLook({ state }: StreamContext): EmitSettings {
 
 /** Lists that are read in addition to the stream itself. */
 interface ExtraLists {
-  readonly purpose: 'comparison' | 'repair' | 'second look'
+  readonly purpose: 'comparison' | 'departure' | 'repair' | 'second look'
   readonly range: DayRange | null
   /** See `EmitSettings`. */
   readonly onFound?: EmitSettings['onFound']
@@ -153,7 +153,9 @@ export async function readExtraLists(
 ): Promise<ListsOutcome> {
   const { state, output, log, pages } = context
   const settings =
-    purpose === 'comparison' ? { purpose } : { ...secondLook(context), purpose, onFound }
+    purpose === 'comparison' || purpose === 'departure'
+      ? { purpose }
+      : { ...secondLook(context), purpose, onFound }
   const before = pages.count
   try {
     for await (const _ of emitSlices(slicesIn(range, context), BEGINNING, settings, context))

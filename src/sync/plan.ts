@@ -5,6 +5,7 @@ import { warningOf } from '../ground/message-ids.ts'
 import type { StreamStart } from '../protocol/connector.ts'
 import { charactersOf } from '../rows/stored-keys.ts'
 import type { Stream } from '../streams/collections.ts'
+import { firstKept } from './delta-window.ts'
 import { isOfDelta, type Position } from './position.ts'
 import { addedFields, readState, type StoredState } from './stored-state.ts'
 import {
@@ -241,7 +242,7 @@ export function plan(
   task: StreamTask,
   tools: StateTools & { readonly config: Config },
 ): StreamState {
-  const { config, log, now } = tools
+  const { config, now } = tools
   if (decision.do === 'refuse') throw decision.error
   const state =
     decision.do === 'begin' ? begun(decision, task, tools) : restored(decision, task, tools)
@@ -249,14 +250,8 @@ export function plan(
   // Without a page, the first phase is read from its beginning, so the rows that it had found may have been deleted.
   if (state.position.phase === 'initial' && state.position.page === null) state.keys.beginReading()
   const { stored, startOver, identity } = decision
-  if (isLater(identity.start, stored.start) && config.startDate !== undefined) {
-    log.warn(
-      warningOf(
-        'start-date-later',
-        `the start date is now ${identity.start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
-      ),
-    )
-  }
+  const kept = firstKept(task.stream.stream, config, now)
+  if (isLater(kept, stored.start)) state.note({ keptFrom: kept })
   if (startOver !== undefined)
     state.startOver(startOver, now, earlier(identity.start, stored.start))
   return state

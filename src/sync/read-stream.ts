@@ -7,6 +7,7 @@ import { nextComparison } from './due.ts'
 import { list } from './lists.ts'
 import type { Position } from './position.ts'
 import { reconcile } from './reconcile.ts'
+import { leaveDays } from './retention.ts'
 import type { StreamContext } from './stream-context.ts'
 import type { StartOver } from './stream-state.ts'
 
@@ -96,12 +97,14 @@ async function readToComplete(context: StreamContext): Promise<void> {
 }
 
 /** Prepares a sync: a whole list is read again at each sync. */
-async function beginSync({ state, clock, output }: StreamContext): Promise<void> {
+async function beginSync(context: StreamContext): Promise<void> {
+  const { state, clock, output } = context
   // The service may offer a delta now that it did not offer at the last sync.
   if (state.position.phase === 'complete') state.beginAnew(clock.now())
   // If a sync is killed before its first state, no state knows the cursors that it has written. The changes of a
   // delta begin with a state anyway.
   if (state.position.phase !== 'changes' || state.position.requested) await output.checkpoint()
+  await leaveDays(context)
 }
 
 async function read(position: Position, context: StreamContext): Promise<Position> {

@@ -48,11 +48,13 @@ type Notes = Partial<
     | 'auditedParts'
     | 'comparedAt'
     | 'isListDue'
+    | 'keptFrom'
     | 'latestChanges'
     | 'listedUntil'
     | 'losses'
     | 'mayHaveMoved'
     | 'replacesOlder'
+    | 'start'
     | 'wasDeltaOffered'
     | 'withheldSince'
   >
@@ -72,6 +74,8 @@ export interface StreamState extends UnkeyedState {
   readonly isContinued: boolean
   /** Whether a row may have moved between the pages of this read: their ids do not rise. */
   readonly mayHaveMoved: boolean
+  /** The first day to keep, if the warehouse has earlier ones that are to leave it. */
+  readonly keptFrom: Day | null
   /** Where the read starts, and how many rows are expected. */
   readonly begunFrom: StreamStart
   note(notes: Notes): void
@@ -154,6 +158,7 @@ export function createStreamState(
     position: stored?.position ?? first,
     isContinued: stored !== undefined,
     mayHaveMoved: false,
+    keptFrom: null,
     begunFrom: streamStart(stored, why),
     stamp: (at) => ({ generation: state.generation, cursor: ++state.cursor, now: at }),
     note: (notes) => void Object.assign(state, notes),

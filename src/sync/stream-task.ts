@@ -6,7 +6,7 @@ import { referencePairs } from '../pages/slices.ts'
 import type { Redaction } from '../privacy/redaction.ts'
 import type { StreamOutput, StreamRequest } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
-import { earliestDeltaStart } from './delta-window.ts'
+import { firstRead } from './delta-window.ts'
 
 /** A stream to read, with its stored state and its output. */
 export interface StreamTask
@@ -61,13 +61,11 @@ export function identityOf(
       .update(JSON.stringify([references, structures, ...redacted]))
       .digest('hex')
       .slice(0, 16),
-    start: earlier(firstDay(stream, settings), byLists?.from ?? null),
+    start: earlier(
+      stream.dateField ? firstRead(stream.stream, config, settings.now) : null,
+      byLists?.from ?? null,
+    ),
   }
-}
-
-/** The configured start date, or the earliest one that the service allows; null for streams without dates. */
-function firstDay(stream: Stream, { config, now }: DecisionSettings): Day | null {
-  return stream.dateField ? (config.startDate ?? earliestDeltaStart(now)) : null
 }
 
 /** Identifies the service that the warehouse is a copy of. */

@@ -61,6 +61,14 @@ export function claim({ tenant, environment, redaction }: Owner): string[] {
   ]
 }
 
+/** The last state of each stream in a file. */
+export async function readStates(
+  connection: DuckDBConnection,
+): Promise<ReadonlyMap<string, unknown>> {
+  const rows = await texts(connection, 'SELECT stream, state FROM _protime.states')
+  return new Map(rows.map(([stream = '', state = '']) => [stream, JSON.parse(state) as unknown]))
+}
+
 /** Whether the file keeps deleted rows: once it does, it does for good. Only reads. */
 export async function keepsDeletedRows(connection: DuckDBConnection): Promise<boolean> {
   const [owner] = (await connection.runAndReadAll('FROM _protime.owner')).getRowObjects()

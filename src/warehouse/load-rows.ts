@@ -44,6 +44,8 @@ export interface Load {
   readonly complete: Date | undefined
   /** Set if this generation is complete, and rows of older ones stay. */
   readonly isKept?: boolean
+  /** Set if rows with a date before this day in this field leave the file. */
+  readonly left?: { readonly field: string; readonly day: string } | undefined
 }
 
 /** The progress of the rows of a stream. */

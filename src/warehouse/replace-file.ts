@@ -21,12 +21,12 @@ import {
   MARKED_TABLES,
   type Owner,
   RedactedOtherwise,
+  readStates,
 } from './account.ts'
 import { DELETED_AT } from './column.ts'
 import { closingOnError, hasContent, openDatabase, type Patience, run, texts } from './duckdb.ts'
 import { madeByOthers } from './others.ts'
 import { quoted } from './sql.ts'
-import { readStates } from './tables.ts'
 import { unwritable } from './unwritable.ts'
 
 /** A file that will replace another one. */

@@ -221,6 +221,20 @@ export function madeByOthers({ name, columns }: Table): string {
     + (SELECT count(*) FROM duckdb_indexes() ${of}) + (SELECT count(*) FROM duckdb_constraints() ${of})`
 }
 
+/** Removes rows whose date is before a day, deleted ones too. A row without a valid date stays. */
+export function removeBefore(
+  { name, columns }: Table,
+  { field, day }: { readonly field: string; readonly day: string },
+): string[] {
+  const dates = columns.filter(
+    ({ property, variantOf }) => property === field && variantOf === undefined,
+  )
+  return dates.map(
+    (column) => `DELETE FROM main.${quoted(name)} AS old
+      WHERE left(CAST(old.${quoted(column.name)} AS VARCHAR), 10) < ${literal(day)}`,
+  )
+}
+
 /** Removes the rows that a complete read has not found: those of older generations. */
 export function removeOlder({ name, keepsDeleted }: Table, generation: number): string {
   const table = `main.${quoted(name)} AS old`

@@ -44,14 +44,6 @@ export const KNOWN_TABLES = [
   'CREATE TABLE IF NOT EXISTS _protime.places (stream VARCHAR, place VARCHAR, name VARCHAR)',
 ]
 
-/** The last state of each stream in a file. */
-export async function readStates(
-  connection: DuckDBConnection,
-): Promise<ReadonlyMap<string, unknown>> {
-  const rows = await texts(connection, 'SELECT stream, state FROM _protime.states')
-  return new Map(rows.map(([stream = '', state = '']) => [stream, JSON.parse(state) as unknown]))
-}
-
 /** What the file says of its tables and views, by the names of streams, and what of them exists. */
 export interface StoredTables {
   /** See `storedColumns`. */

@@ -186,6 +186,7 @@ interface Uncommitted {
   completeGeneration: Load['completeGeneration']
   complete: Load['complete']
   isKept: boolean
+  left: Load['left']
 }
 
 function nothing(): Uncommitted {
@@ -195,6 +196,7 @@ function nothing(): Uncommitted {
     completeGeneration: undefined,
     complete: undefined,
     isKept: false,
+    left: undefined,
   }
 }
 
@@ -262,6 +264,10 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       next.isChanged = true
       next.isKept = true
     },
+    left(field, day) {
+      next.isChanged = true
+      next.left = { field, day }
+    },
     untracked() {
       counts.isTracked = false
     },
@@ -316,7 +322,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   }
 
   function take(): ReturnType<WarehouseOutput['take']> {
-    const { isChanged, completeGeneration, complete, isKept } = next
+    const { isChanged, completeGeneration, complete, isKept, left } = next
     if (!isChanged || failure !== undefined) return undefined
     next = nothing()
     const state = source === undefined ? undefined : JSON.stringify(source())
@@ -330,6 +336,7 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
       completeGeneration,
       complete,
       isKept,
+      left,
     }
   }
 }

@@ -13,6 +13,7 @@ import {
   keepDeletedRows,
   keepsDeletedRows,
   type Owner,
+  readStates,
   type SyncEnd,
 } from './account.ts'
 import { type Column, columnsOf, GENERATION } from './column.ts'
@@ -33,7 +34,15 @@ import { isOver, type Load, loadRows, type Progress } from './load-rows.ts'
 import { createFile } from './new-file.ts'
 import { damageOf, warningOfDamage, warningOfView } from './present-tables.ts'
 import { publish } from './replace-file.ts'
-import { alterTable, madeByOthers, nextOf, quoted, removeOlder, type Table } from './sql.ts'
+import {
+  alterTable,
+  madeByOthers,
+  nextOf,
+  quoted,
+  removeBefore,
+  removeOlder,
+  type Table,
+} from './sql.ts'
 import {
   assertNameIsFree,
   createView,
@@ -41,7 +50,6 @@ import {
   newMembers,
   othersAmong,
   prepareTable,
-  readStates,
   readTables,
   removeState,
   STATES_HAVE_INDEX,
@@ -263,7 +271,7 @@ async function commitLoad(
   load: Load,
   log: Log,
 ): Promise<Known> {
-  const { stream, files, state, completeGeneration } = load
+  const { stream, files, state, completeGeneration, left } = load
   const table = { ...present.table, columns: load.columns }
   await alter(connection, present, table)
   const isCompared = completeGeneration !== undefined && present.highest >= 0
@@ -273,6 +281,9 @@ async function commitLoad(
   const found = added === undefined ? [] : await newMembers(connection, present, columns, added)
   if (completeGeneration !== undefined)
     await run(connection, [removeOlder(table, completeGeneration)])
+  if (left !== undefined)
+    for (const one of progress.hasNext ? [table, nextOf(table)] : [table])
+      await run(connection, removeBefore(one, left))
   if (before !== undefined) warnOfEmptied(before, await valuesIn(connection, table), stream, log)
   if (state !== undefined) await run(connection, [removeState(stream)])
   if (typeof state === 'string')
