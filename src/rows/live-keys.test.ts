@@ -33,7 +33,7 @@ function liveKeys(
   stored?: ReturnType<LiveKeys['encode']>,
   ids = createIdBudget(new Map([['people', 0]])),
 ): LiveKeys {
-  return createLiveKeys(stored, { stream: 'people', ids })
+  return createLiveKeys(stored, 'people', ids)
 }
 
 /** The rows that would be deleted. */

@@ -1,4 +1,4 @@
-import { addDays, type Day, type DayRange, dayOf } from '../ground/days.ts'
+import type { DayRange } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -24,10 +24,10 @@ import type { StreamContext } from './stream-context.ts'
  * listed a second time, and the days before the window are compared with their lists by the next sync.
  */
 export async function list(position: List, context: StreamContext): Promise<Position> {
-  const { state, config, endpoints, clock, output, parts, inventory } = context
+  const { state, config, endpoints, clock, output, parts, inventory, lastDay } = context
   const { stream, start, mode } = state
   const { history } = position
-  const until = position.until ?? lastDay(context)
+  const until = position.until ?? lastDay
   const begunAt = history?.begunAt ?? clock.now()
   const isResumed = position.slice !== null
   const range = start === null ? undefined : { from: start, until }
@@ -106,17 +106,6 @@ async function readByDelta(context: StreamContext): Promise<void> {
   const link = deltaStart(stream, deltaWindow(start, clock.now()), config, endpoints)
   // A list cannot be continued from the pages of a delta, so there are no checkpoints.
   for await (const _ of context.emit(link, 'start', { purpose: 'rows' }));
-}
-
-/**
- * The last day of a list. It is not before the last day of an earlier list: the warehouse has these rows, and they
- * must not count as deleted if `future_days` is smaller now.
- */
-export function lastDay({ state, config, clock }: StreamContext): Day {
-  const { listedUntil, mode, startsNoDelta } = state
-  const day = addDays(dayOf(clock.now()), config.futureDays)
-  const isBound = mode === 'incremental' || startsNoDelta
-  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
 }
 
 /** What came of lists that were read in addition to the stream itself. */

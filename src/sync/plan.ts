@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { earlier, isLater } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
+import type { DeadLinkError } from '../pages/page-failures.ts'
 import type { StreamStart } from '../protocol/connector.ts'
 import { charactersOf } from '../rows/stored-keys.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -216,6 +217,25 @@ function reasonInFields(
     why: 'other fields',
     message: `its records now have fields that they did not have at the last sync, ${named}${more}`,
   }
+}
+
+/** Why a stream starts over after a link has died. */
+export function reasonOfDeadLink(error: DeadLinkError, position: Position, now: Date): StartOver {
+  // The consequence is appended to the same sentence.
+  const details = error.message.replace(/\.$/, '')
+  const reason = (why: string, message: string): StartOver => ({
+    why,
+    message: `${message} ${details}`,
+    isDeadLink: true,
+  })
+  if (error.why === 'used')
+    return reason('lost answer', 'its link is used up, because the answer to it was lost.')
+  if (error.why === 'unusable') return reason('unusable link', 'its link cannot be used any more.')
+  const at = position.phase === 'list' ? null : deltaTime(position)
+  if (at === null) return reason('expired link', 'its link has expired.')
+  const hours = Math.max(0, (now.getTime() - at.getTime()) / 3_600_000)
+  const text = `its delta has ended, although its link is only ${hours.toFixed(1)} hours old.`
+  return { ...reason('ended delta', text), isToldAtEnd: true }
 }
 
 /** When the service sent the link with which the delta continues; null if there is none. */

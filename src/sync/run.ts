@@ -28,6 +28,7 @@ import {
 } from './notices.ts'
 import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
+import { lastDayOf } from './stream-state.ts'
 import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'
 
 export interface RunSettings extends SessionSettings {
@@ -255,6 +256,7 @@ async function isolate(
     await readStream({
       ...tools,
       emit: createEmit(tools),
+      lastDay: lastDayOf(state, config.futureDays, clock.now()),
       config,
       endpoints,
       log,

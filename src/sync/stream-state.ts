@@ -1,4 +1,4 @@
-import type { Day } from '../ground/days.ts'
+import { addDays, type Day, dayOf } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import type { Stamp, StreamStart } from '../protocol/connector.ts'
@@ -127,7 +127,7 @@ export function createStreamState(
 ): StreamState {
   const refresh = task.refresh ?? null
   const mostIds = stored?.rowsCounted ?? undefined
-  const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids, mostIds })
+  const keys = createLiveKeys(stored?.keys, stream.stream, ids, mostIds)
   const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
   // If an older state did not count rows, their number stays unknown.
   const fresh = { ...FRESH, generation: nextGeneration(0, now), rowsCounted: 0 }
@@ -208,6 +208,20 @@ export function createStreamState(
     }
     return written
   }
+}
+
+/**
+ * The last day of lists. It is not before the last day of an earlier list: the warehouse has these rows, and they
+ * must not count as deleted if `future_days` is smaller now.
+ */
+export function lastDayOf(
+  { listedUntil, mode, startsNoDelta }: StreamState,
+  futureDays: number,
+  now: Date,
+): Day {
+  const day = addDays(dayOf(now), futureDays)
+  const isBound = mode === 'incremental' || startsNoDelta
+  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
 }
 
 /** The error for a state that the next sync would refuse. */
