@@ -118,7 +118,7 @@ async function* emitPages(
   settings: EmitSettings,
   { state, pages, output, clock, parts }: EmitTools,
 ): AsyncGenerator<PageEnd, void> {
-  const { purpose, place, mark, order = createPageOrder(), mayOmit = true, onFound } = settings
+  const { purpose, place, mark, order = createPageOrder(), onFound } = settings
   const { slice = '', of = first } = settings
   const { keys, mode } = state
   let isLaterPage = false
@@ -127,7 +127,8 @@ async function* emitPages(
       keys.pageInterrupted()
       continue
     }
-    await write(event.batch, event.type === 'records' && mayOmit)
+    // A page of a delta link always has all of its rows again if it is repeated.
+    await write(event.batch, event.type === 'records' && purpose !== 'changes')
     if (event.type === 'records') continue
     keys.pageEnded()
     isLaterPage = true

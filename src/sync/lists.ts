@@ -115,11 +115,7 @@ export type ListsOutcome = 'read' | 'not offered' | 'failed'
 export function secondLook({ state }: StreamContext): EmitSettings {
   const { stream, start, position } = state
   const window = changesAfter(position)?.window ?? null
-  return {
-    ...changedRows(stream.dateField, start, window),
-    purpose: 'second look',
-    mayOmit: true,
-  }
+  return { ...changedRows(stream.dateField, start, window), purpose: 'second look' }
 }
 
 /** Lists that are read in addition to the stream itself. */

@@ -151,7 +151,7 @@ function refusal(stored: StoredState, message: string): Decision {
 const ASKED_FOR: StartOver = {
   why: 'full refresh',
   message: 'a full refresh was asked for',
-  isExpected: true,
+  isQuiet: true,
 }
 
 /** Why a stream starts over although its state is its own; undefined if it continues. */
@@ -235,7 +235,7 @@ export function reasonOfDeadLink(error: DeadLinkError, position: Position, now: 
   if (at === null) return reason('expired link', 'its link has expired.')
   const hours = Math.max(0, (now.getTime() - at.getTime()) / 3_600_000)
   const text = `its delta has ended, although its link is only ${hours.toFixed(1)} hours old.`
-  return { ...reason('ended delta', text), isToldAtEnd: true }
+  return { ...reason('ended delta', text), isQuiet: true }
 }
 
 /** When the service sent the link with which the delta continues; null if there is none. */

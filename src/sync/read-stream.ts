@@ -44,7 +44,7 @@ async function readToEnd(context: StreamContext): Promise<void> {
       if (!(error instanceof DeadLinkError)) throw error
       const now = clock.now()
       const reason = reasonOfDeadLink(error, state.position, now)
-      if (reason.isToldAtEnd) expiredDeltas.add(state.stream.stream, pages.count > 0)
+      if (reason.isQuiet) expiredDeltas.add(state.stream.stream, pages.count > 0)
       if (state.mode === 'full_refresh' && !state.keys.isTracked) {
         // The rows stay if the next sync may belong to the same refresh.
         if (state.refresh === null) {

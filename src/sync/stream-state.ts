@@ -90,12 +90,10 @@ export interface StreamState extends UnkeyedState {
 export interface StartOver {
   readonly why: string
   readonly message: string
-  /** Whether the sync reports it at its end, for all streams together. */
-  readonly isToldAtEnd?: boolean
   /** Whether a link died during the read: then a full refresh leaves out rows that it has already sent. */
   readonly isDeadLink?: boolean
-  /** Whether it was requested: then there is no warning. */
-  readonly isExpected?: boolean
+  /** Whether there is no warning: it was requested, or the sync reports it at its end, for all streams together. */
+  readonly isQuiet?: boolean
 }
 
 /** The state as this file sees it: all others can only read its fields. */
@@ -157,8 +155,7 @@ export function createStreamState(
     },
     beginAnew: (at, position) => beginAnew(at, position),
     startOver(reason, at, from = state.start) {
-      const isQuiet = reason.isToldAtEnd === true || reason.isExpected === true
-      const say = isQuiet ? log.debug : log.warn
+      const say = reason.isQuiet === true ? log.debug : log.warn
       say(warningOf('starts-over', `${reason.message}; the stream is read from the beginning.`))
       state.start = from
       beginAnew(at, first, reason.isDeadLink === true && mode === 'full_refresh')
