@@ -206,6 +206,16 @@ describe('live keys', () => {
     expect(keys.unconfirmed().toSorted()).toEqual([3, 4, 5])
   })
 
+  it('leaves rows that only a second look has had to the next sync in each state, unless they are many', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1 }, { id: 2 }), 'window')
+    keys.leaveForNextSync(2)
+    expect(keys.unconfirmed()).toEqual([])
+    expect(liveKeys(keys.encode()).unconfirmed()).toEqual([2])
+    for (let id = 3; id <= 102; id++) keys.leaveForNextSync(id)
+    expect(liveKeys(keys.encode()).unconfirmed()).toEqual([])
+  })
+
   it('looks only for rows from before the window in the lists of those days, and for none if they failed', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1 }), 'window')

@@ -7,11 +7,10 @@ import { referencePairs } from '../pages/slices.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
 import type { Key } from '../rows/id-set.ts'
 import { followChanges } from './delta.ts'
-import { isListDue } from './due.ts'
+import { type Compared, isListDue } from './due.ts'
+import type { StreamContext } from './emit.ts'
 import { isExtra, type ListsOutcome, readExtraLists, secondLook } from './lists.ts'
 import { changesAfter, LIST } from './position.ts'
-import type { Compared } from './reconcile.ts'
-import type { StreamContext } from './stream-context.ts'
 
 /** The number of rows that are requested one by one, unless the read had more pages than this. */
 const MOST_SINGLE = 100

@@ -7,7 +7,7 @@ import { deltaStart } from '../pages/slices.ts'
 import { changedRows, type Leaving } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
 import { hasHistory } from './due.ts'
-import type { EmitSettings } from './emit.ts'
+import type { EmitSettings, StreamContext } from './emit.ts'
 import {
   type Changes,
   changesAfter,
@@ -17,7 +17,6 @@ import {
   type Link,
   type Position,
 } from './position.ts'
-import type { StreamContext } from './stream-context.ts'
 
 /** Reads the first phase of a delta: all rows in its window. */
 export async function initial(position: Initial, context: StreamContext): Promise<Position> {

@@ -7,7 +7,7 @@ import { deltaStart, type Slice, slicesOf } from '../pages/slices.ts'
 import type { Key } from '../rows/id-set.ts'
 import { changedRows } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
-import type { EmitSettings } from './emit.ts'
+import type { EmitSettings, StreamContext } from './emit.ts'
 import {
   type Changes,
   changesAfter,
@@ -16,7 +16,6 @@ import {
   type List,
   type Position,
 } from './position.ts'
-import type { StreamContext } from './stream-context.ts'
 
 /**
  * Reads lists: of a stream without a delta, of a full refresh, or of the days before a delta's window. Interrupted lists

@@ -3,12 +3,11 @@ import { DeadLinkError } from '../pages/page-failures.ts'
 import { confirmMissing, confirmUnconfirmed } from './confirm.ts'
 import { changes, initial } from './delta.ts'
 import { nextComparison } from './due.ts'
-import { emitDeletes } from './emit.ts'
+import { emitDeletes, type StreamContext } from './emit.ts'
 import { list } from './lists.ts'
 import { reasonOfDeadLink } from './plan.ts'
 import type { Position } from './position.ts'
 import { reconcile } from './reconcile.ts'
-import type { StreamContext } from './stream-context.ts'
 
 /**
  * Reads one stream completely: from the position in its state, and from the beginning again if a link is dead. It

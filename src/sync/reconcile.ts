@@ -1,22 +1,12 @@
 import { addDays, type DayRange } from '../ground/days.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
-import type { Key } from '../rows/id-set.ts'
 import type { LatestChanges } from '../rows/latest-changes.ts'
 import { followChanges } from './delta.ts'
-import type { ComparisonReason } from './due.ts'
+import type { Compared, ComparisonReason } from './due.ts'
+import type { StreamContext } from './emit.ts'
 import { readExtraLists } from './lists.ts'
 import { changesAfter } from './position.ts'
-import type { StreamContext } from './stream-context.ts'
-
-/** How many rows a comparison has written that no change had reported. */
-export interface Compared {
-  readonly reason: ComparisonReason
-  readonly missing: number
-  readonly newer: number
-  /** The rows that its lists did not have. */
-  readonly notListed: ReadonlySet<Key>
-}
 
 /**
  * Compares the rows that the delta has reported with lists, and writes what differs.
