@@ -79,17 +79,14 @@ async function listElsewhere(error: HttpError, context: StreamContext): Promise<
     await output.state()
     throw error
   }
-  if (state.startsNoDelta) throw withoutList(error)
+  if (state.startsNoDelta)
+    throw new ConnectorError(
+      'config',
+      'no-list',
+      'The service offers no list of this stream, and this command starts no delta.',
+      { cause: error },
+    )
   await readByDelta(context)
-}
-
-function withoutList(error: HttpError): ConnectorError {
-  return new ConnectorError(
-    'config',
-    'no-list',
-    'The service offers no list of this stream, and this command starts no delta.',
-    { cause: error },
-  )
 }
 
 /** Reads a stream without a list by the first phase of a delta, which has the same rows. */
@@ -214,7 +211,8 @@ async function* emitSlices(
       }
     } catch (error) {
       // Not every collection with references is documented to list them here.
-      if (stream.nested !== 'referenced_collections' || !isUnknown(error)) throw error
+      const isUnknown = error instanceof HttpError && error.is('unknown')
+      if (stream.nested !== 'referenced_collections' || !isUnknown) throw error
       // If all collections are refused, the stream is not offered; treating it as empty would delete everything.
       if (++refusals === slices.length) throw error
       keepReferences(key, error, context)
@@ -223,10 +221,6 @@ async function* emitSlices(
     const next = slices[i + 1]
     if (next !== undefined) yield { slice: next.key, page }
   }
-}
-
-function isUnknown(error: unknown): error is HttpError {
-  return error instanceof HttpError && error.is('unknown')
 }
 
 /**

@@ -261,50 +261,33 @@ export function plan(
   task: StreamTask,
   tools: StateTools & { readonly config: Config },
 ): StreamState {
-  const { config, log, now } = tools
   if (decision.do === 'refuse') throw decision.error
-  const state =
-    decision.do === 'begin' ? begun(decision, task, tools) : restored(decision, task, tools)
-  if (decision.do === 'begin' || !state.isContinued) return state
+  const begin = ({ why, warning, replacesOlder }: Beginning, cursor: number) => {
+    if (warning !== undefined) tools.log.warn(warning)
+    const values = { ...decision.identity, replacesOlder, cursor }
+    return createStreamState({ values, why }, task, tools)
+  }
+  if (decision.do === 'begin') return begin(decision, decision.cursor)
+  const { stored, startOver, identity } = decision
+  const { start, cursor } = stored
+  let state: StreamState
+  try {
+    state = createStreamState({ values: { ...identity, start, cursor }, stored }, task, tools)
+  } catch {
+    return begin(notUsable('its set of ids is damaged'), cursor)
+  }
   // Without a page, the first phase is read from its beginning, so the rows that it had found may have been deleted.
   if (state.position.phase === 'initial' && state.position.page === null) state.keys.beginReading()
-  const { stored, startOver, identity } = decision
-  if (isLater(identity.start, stored.start) && config.startDate !== undefined) {
-    log.warn(
+  if (isLater(identity.start, start) && tools.config.startDate !== undefined) {
+    tools.log.warn(
       warningOf(
         'start-date-later',
-        `the start date is now ${identity.start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
+        `the start date is now ${identity.start}, but the warehouse holds rows from ${start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
       ),
     )
   }
-  if (startOver !== undefined)
-    state.startOver(startOver, now, earlier(identity.start, stored.start))
+  if (startOver !== undefined) state.startOver(startOver, tools.now, earlier(identity.start, start))
   return state
-}
-
-type Of<Do extends Decision['do']> = Extract<Decision, { readonly do: Do }>
-
-function begun(
-  { why, warning, replacesOlder, cursor, identity }: Omit<Of<'begin'>, 'do'>,
-  task: StreamTask,
-  tools: StateTools,
-): StreamState {
-  if (warning !== undefined) tools.log.warn(warning)
-  return createStreamState({ values: { ...identity, replacesOlder, cursor }, why }, task, tools)
-}
-
-/** Restores a read with the current settings; if they have changed, the stream starts over. */
-function restored(
-  { stored, identity }: Of<'restore'>,
-  task: StreamTask,
-  tools: StateTools,
-): StreamState {
-  const { start, cursor } = stored
-  try {
-    return createStreamState({ values: { ...identity, start, cursor }, stored }, task, tools)
-  } catch {
-    return begun({ ...notUsable('its set of ids is damaged'), cursor, identity }, task, tools)
-  }
 }
 
 /** The number of characters in the state for the sets of ids from which the stream continues. */
