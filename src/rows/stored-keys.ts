@@ -159,26 +159,24 @@ const WHOLE_STATE = 2_000_000
 const REST_OF_BOOKMARK = 2_000
 
 /** Divides the space for ids in the state among the streams of a sync. */
-export interface IdBudget {
-  /**
-   * Reserves this many characters for a stream instead of its earlier ones. False, and the stream has none,
-   * if the others leave no space.
-   */
-  take(stream: string, characters: number): boolean
-}
+export type IdBudget = ReturnType<typeof createIdBudget>
 
 /**
  * Creates the budget of a sync. `stored` has the characters of each of its streams at its start; `kept` is the number
  * of characters in the states of all other streams.
  */
-export function createIdBudget(stored: ReadonlyMap<string, number>, kept = 0): IdBudget {
+export function createIdBudget(stored: ReadonlyMap<string, number>, kept = 0) {
   const taken = new Map(stored)
   const left = Math.floor((WHOLE_STATE - kept) / taken.size) - REST_OF_BOOKMARK
   const own = Math.max(0, Math.min(CHARACTERS_PER_STREAM, left))
   const aboveOwn = (characters: number) => Math.max(0, characters - own)
   const shared = ALL_CHARACTERS - kept - taken.size * own
   return {
-    take(stream, characters) {
+    /**
+     * Reserves this many characters for a stream instead of its earlier ones. False, and the stream has none,
+     * if the others leave no space.
+     */
+    take(stream: string, characters: number): boolean {
       taken.set(stream, 0)
       const others = [...taken.values()].reduce((sum, size) => sum + aboveOwn(size), 0)
       const fits = characters <= own || others + aboveOwn(characters) <= shared

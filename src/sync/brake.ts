@@ -1,9 +1,8 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { limitText, mostOf } from '../ground/limit.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import { emitDeletes } from './emit.ts'
+import { emitDeletes, type StreamContext } from './emit.ts'
 import { type Excess, excessOf, type Losses, lossesAt, lossesWith, sumOf } from './losses.ts'
-import type { StreamContext } from './stream-context.ts'
 
 type Braked = Pick<StreamContext, 'state' | 'config' | 'clock' | 'output' | 'log'>
 

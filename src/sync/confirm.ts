@@ -8,11 +8,10 @@ import { many } from '../protocol/progress/sync-progress.ts'
 import type { Key } from '../rows/id-set.ts'
 import { mayDelete } from './brake.ts'
 import { followChanges } from './delta.ts'
-import { isListDue } from './due.ts'
-import { isExtra, type ListsOutcome, lastDay, readExtraLists, secondLook } from './lists.ts'
+import { type Compared, isListDue } from './due.ts'
+import type { StreamContext } from './emit.ts'
+import { isExtra, type ListsOutcome, readExtraLists, secondLook } from './lists.ts'
 import { changesAfter, LIST } from './position.ts'
-import type { Compared } from './reconcile.ts'
-import type { StreamContext } from './stream-context.ts'
 
 /** The number of rows that are requested one by one, unless the read had more pages than this. */
 const MOST_SINGLE = 100
@@ -147,12 +146,13 @@ function report({ reason, missing, newer }: Compared, gone: number, context: Str
  */
 async function look(context: StreamContext, onListed?: (key: Key) => void): Promise<ListsOutcome> {
   const { state, pages } = context
+  const ask = () => askEach(context, [...state.keys.gone()])
+  const list = () => listAgain(context, onListed)
   const most = Math.max(MOST_SINGLE, pages.count)
   const areFew = () => state.keys.goneCount <= most
-  const listed = state.isListDue || !areFew() ? await listAgain(context, onListed) : undefined
+  const listed = state.isListDue || !areFew() ? await list() : undefined
   const mayAsk = areFew() || (listed !== undefined && listed !== 'read')
-  if (mayAsk && (await askEach(context, [...state.keys.gone()]))) return 'read'
-  return listed ?? (await listAgain(context, onListed))
+  return mayAsk && (await ask()) ? 'read' : (listed ?? (await list()))
 }
 
 /**
@@ -164,14 +164,14 @@ async function listAgain(
   context: StreamContext,
   onFound?: (key: Key) => void,
 ): Promise<ListsOutcome> {
-  const { keys, start, position } = context.state
+  const { state, lastDay } = context
+  const { keys, start, position } = state
   const purpose = 'second look'
-  const until = lastDay(context)
-  const range = start === null ? null : { from: start, until }
+  const range = start === null ? null : { from: start, until: lastDay }
   let outcome = await readExtraLists({ purpose, range, onFound }, context)
   const isInQuestion = keys.goneCount > 0 || keys.unconfirmed().length > 0
   if (outcome === 'read' && isInQuestion && start !== null && changesAfter(position)) {
-    const beyond = { from: addDays(until, 1), until: addDays(until, DAYS_BEYOND) }
+    const beyond = { from: addDays(lastDay, 1), until: addDays(lastDay, DAYS_BEYOND) }
     outcome = await readExtraLists({ purpose, range: beyond, onFound, isBegun: true }, context)
   }
   if (outcome === 'read') await followChanges(context)

@@ -7,7 +7,7 @@ import { deltaStart } from '../pages/slices.ts'
 import { changedRows, type Leaving } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
 import { hasHistory } from './due.ts'
-import type { EmitSettings } from './emit.ts'
+import type { EmitSettings, StreamContext } from './emit.ts'
 import {
   type Changes,
   changesAfter,
@@ -17,7 +17,6 @@ import {
   type Link,
   type Position,
 } from './position.ts'
-import type { StreamContext } from './stream-context.ts'
 
 /** Reads the first phase of a delta: all rows in its window. */
 export async function initial(position: Initial, context: StreamContext): Promise<Position> {
@@ -115,20 +114,15 @@ function leaving({ state, pages }: StreamContext): Leaving | undefined {
 }
 
 /**
- * The link at the end of a page of a delta: to the next page, or on the last page to later changes.
+ * Writes the records of a delta from `first` on, and yields the link at the end of each page: to the next page, or on the
+ * last page to later changes.
  */
-interface DeltaEnd {
-  readonly link: Link
-  readonly isLast: boolean
-}
-
-/** Writes the records of a delta from `first` on, and yields the link at the end of each page. */
 async function* emitDelta(
   first: string,
   kind: LinkKind,
   context: StreamContext,
   settings: EmitSettings,
-): AsyncGenerator<DeltaEnd, void> {
+): AsyncGenerator<{ readonly link: Link; readonly isLast: boolean }, void> {
   const { state, clock, endpoints } = context
   const of = requestUrl({ path: `/${state.stream.collection}` }, endpoints)
   try {
@@ -139,12 +133,9 @@ async function* emitDelta(
       yield { link: { url: link, at: clock.now() }, isLast: nextLink === undefined }
     }
   } catch (error) {
-    throw isConflict(error) ? await conflictError(error, context) : error
+    const isConflict = error instanceof HttpError && error.is('conflict')
+    throw isConflict ? await conflictError(error, context) : error
   }
-}
-
-function isConflict(error: unknown): error is HttpError {
-  return error instanceof HttpError && error.is('conflict')
 }
 
 /**

@@ -1,9 +1,19 @@
 import type { Day } from '../ground/days.ts'
+import type { Key } from '../rows/id-set.ts'
 import { changesAfter, type Position } from './position.ts'
 import type { Mode, StateValues } from './stored-state.ts'
 
 /** Why the rows of a delta are compared with lists: of all days, or of those before its window. */
 export type ComparisonReason = 'audit' | 'history'
+
+/** How many rows a comparison has written that no change had reported. */
+export interface Compared {
+  readonly reason: ComparisonReason
+  readonly missing: number
+  readonly newer: number
+  /** The rows that its lists did not have. */
+  readonly notListed: ReadonlySet<Key>
+}
 
 /** A comparison for which there was no list is tried again after this many days. */
 const DAYS_BETWEEN_ATTEMPTS = 1

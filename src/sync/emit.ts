@@ -1,15 +1,20 @@
+import type { Config } from '../config/config.ts'
+import type { Day } from '../ground/days.ts'
 import type { ServerClock } from '../http/clock.ts'
+import type { Endpoints } from '../http/endpoints.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import type { LinkKind } from '../pages/page-failures.ts'
 import type { Pages } from '../pages/pages.ts'
-import type { KeyMembers, StreamOutput } from '../protocol/connector.ts'
+import type { KeyMembers, Log, StreamOutput, SyncObserver } from '../protocol/connector.ts'
 import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { type Key, keyAt } from '../rows/id-set.ts'
 import { latestChanges } from '../rows/latest-changes.ts'
 import type { ListedParts } from '../rows/listed-parts.ts'
 import { createPageOrder, dayIn, type RowTreatment } from '../rows/row-treatment.ts'
+import type { StreamInventory } from '../rows/stream-inventory.ts'
 import type { Stream } from '../streams/collections.ts'
 import { keyOf } from '../streams/streams.ts'
+import type { ExpiredDeltas } from './notices.ts'
 import type { StreamState } from './stream-state.ts'
 
 /** The number of deletes that are written together. */
@@ -125,13 +130,28 @@ export function createEmit(tools: EmitTools): Emit {
   return (first, kind, settings) => emitPages(first, kind, settings, tools)
 }
 
+/** What the read of one stream works with. */
+export interface StreamContext extends EmitTools {
+  readonly config: Config
+  readonly endpoints: Endpoints
+  readonly emit: Emit
+  /** The last day of lists; see `lastDayOf`. */
+  readonly lastDay: Day
+  readonly log: Log
+  readonly observer: SyncObserver | undefined
+  /** Shared by all streams of the sync. */
+  readonly expiredDeltas: ExpiredDeltas
+  /** Set if an inventory is written. */
+  readonly inventory: StreamInventory | undefined
+}
+
 async function* emitPages(
   first: string,
   kind: LinkKind,
   settings: EmitSettings,
   { state, pages, output, clock, parts }: EmitTools,
 ): AsyncGenerator<PageEnd, void> {
-  const { purpose, place, mark, order = createPageOrder(), mayOmit = true, onFound } = settings
+  const { purpose, place, mark, order = createPageOrder(), onFound } = settings
   const { slice = '', of = first } = settings
   const { keys, mode } = state
   let isLaterPage = false
@@ -140,7 +160,8 @@ async function* emitPages(
       keys.pageInterrupted()
       continue
     }
-    await write(event.batch, event.type === 'records' && mayOmit)
+    // A page of a delta link always has all of its rows again if it is repeated.
+    await write(event.batch, event.type === 'records' && purpose !== 'changes')
     if (event.type === 'records') continue
     keys.pageEnded()
     isLaterPage = true

@@ -1,4 +1,4 @@
-import { addDays, type Day, type DayRange, dayOf } from '../ground/days.ts'
+import type { DayRange } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -7,7 +7,7 @@ import { deltaStart, type Slice, slicesOf } from '../pages/slices.ts'
 import type { Key } from '../rows/id-set.ts'
 import { changedRows } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
-import type { EmitSettings } from './emit.ts'
+import type { EmitSettings, StreamContext } from './emit.ts'
 import {
   type Changes,
   changesAfter,
@@ -16,7 +16,6 @@ import {
   type List,
   type Position,
 } from './position.ts'
-import type { StreamContext } from './stream-context.ts'
 
 /**
  * Reads lists: of a stream without a delta, of a full refresh, or of the days before a delta's window. Interrupted lists
@@ -24,10 +23,10 @@ import type { StreamContext } from './stream-context.ts'
  * listed a second time, and the days before the window are compared with their lists by the next sync.
  */
 export async function list(position: List, context: StreamContext): Promise<Position> {
-  const { state, config, endpoints, clock, output, parts, inventory } = context
+  const { state, config, endpoints, clock, output, parts, inventory, lastDay } = context
   const { stream, start, mode } = state
   const { history } = position
-  const until = position.until ?? lastDay(context)
+  const until = position.until ?? lastDay
   const begunAt = history?.begunAt ?? clock.now()
   const isResumed = position.slice !== null
   const range = start === null ? undefined : { from: start, until }
@@ -80,17 +79,14 @@ async function listElsewhere(error: HttpError, context: StreamContext): Promise<
     await output.state()
     throw error
   }
-  if (state.startsNoDelta) throw withoutList(error)
+  if (state.startsNoDelta)
+    throw new ConnectorError(
+      'config',
+      'no-list',
+      'The service offers no list of this stream, and this command starts no delta.',
+      { cause: error },
+    )
   await readByDelta(context)
-}
-
-function withoutList(error: HttpError): ConnectorError {
-  return new ConnectorError(
-    'config',
-    'no-list',
-    'The service offers no list of this stream, and this command starts no delta.',
-    { cause: error },
-  )
 }
 
 /** Reads a stream without a list by the first phase of a delta, which has the same rows. */
@@ -108,17 +104,6 @@ async function readByDelta(context: StreamContext): Promise<void> {
   for await (const _ of context.emit(link, 'start', { purpose: 'rows' }));
 }
 
-/**
- * The last day of a list. It is not before the last day of an earlier list: the warehouse has these rows, and they
- * must not count as deleted if `future_days` is smaller now.
- */
-export function lastDay({ state, config, clock }: StreamContext): Day {
-  const { listedUntil, mode, startsNoDelta } = state
-  const day = addDays(dayOf(clock.now()), config.futureDays)
-  const isBound = mode === 'incremental' || startsNoDelta
-  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
-}
-
 /** What came of lists that were read in addition to the stream itself. */
 export type ListsOutcome = 'read' | 'not offered' | 'failed'
 
@@ -126,11 +111,7 @@ export type ListsOutcome = 'read' | 'not offered' | 'failed'
 export function secondLook({ state }: StreamContext): EmitSettings {
   const { stream, start, position } = state
   const window = changesAfter(position)?.window ?? null
-  return {
-    ...changedRows(stream.dateField, start, window),
-    purpose: 'second look',
-    mayOmit: true,
-  }
+  return { ...changedRows(stream.dateField, start, window), purpose: 'second look' }
 }
 
 /** Lists that are read in addition to the stream itself. */
@@ -232,7 +213,8 @@ async function* emitSlices(
       }
     } catch (error) {
       // Not every collection with references is documented to list them here.
-      if (stream.nested !== 'referenced_collections' || !isUnknown(error)) throw error
+      const isUnknown = error instanceof HttpError && error.is('unknown')
+      if (stream.nested !== 'referenced_collections' || !isUnknown) throw error
       // If all collections are refused, the stream is not offered; treating it as empty would delete everything.
       if (++refusals === slices.length) throw error
       keepReferences(key, error, context)
@@ -241,10 +223,6 @@ async function* emitSlices(
     const next = slices[i + 1]
     if (next !== undefined) yield { slice: next.key, page }
   }
-}
-
-function isUnknown(error: unknown): error is HttpError {
-  return error instanceof HttpError && error.is('unknown')
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { earlier, isLater } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
+import type { DeadLinkError } from '../pages/page-failures.ts'
 import type { StreamStart } from '../protocol/connector.ts'
 import { charactersOf } from '../rows/stored-keys.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -151,7 +152,7 @@ function refusal(stored: StoredState, message: string): Decision {
 const ASKED_FOR: StartOver = {
   why: 'full refresh',
   message: 'a full refresh was asked for',
-  isExpected: true,
+  isQuiet: true,
 }
 
 /** Why a stream starts over although its state is its own; undefined if it continues. */
@@ -219,6 +220,25 @@ function reasonInFields(
   }
 }
 
+/** Why a stream starts over after a link has died. */
+export function reasonOfDeadLink(error: DeadLinkError, position: Position, now: Date): StartOver {
+  // The consequence is appended to the same sentence.
+  const details = error.message.replace(/\.$/, '')
+  const reason = (why: string, message: string): StartOver => ({
+    why,
+    message: `${message} ${details}`,
+    isDeadLink: true,
+  })
+  if (error.why === 'used')
+    return reason('lost answer', 'its link is used up, because the answer to it was lost.')
+  if (error.why === 'unusable') return reason('unusable link', 'its link cannot be used any more.')
+  const at = position.phase === 'list' ? null : deltaTime(position)
+  if (at === null) return reason('expired link', 'its link has expired.')
+  const hours = Math.max(0, (now.getTime() - at.getTime()) / 3_600_000)
+  const text = `its delta has ended, although its link is only ${hours.toFixed(1)} hours old.`
+  return { ...reason('ended delta', text), isQuiet: true }
+}
+
 /** When the service sent the link with which the delta continues; null if there is none. */
 function deltaTime(position: Position): Date | null {
   switch (position.phase) {
@@ -242,44 +262,27 @@ export function plan(
   task: StreamTask,
   tools: StateTools & { readonly config: Config },
 ): StreamState {
-  const { config, now } = tools
   if (decision.do === 'refuse') throw decision.error
-  const state =
-    decision.do === 'begin' ? begun(decision, task, tools) : restored(decision, task, tools)
-  if (decision.do === 'begin' || !state.isContinued) return state
+  const begin = ({ why, warning, replacesOlder }: Beginning, cursor: number) => {
+    if (warning !== undefined) tools.log.warn(warning)
+    const values = { ...decision.identity, replacesOlder, cursor }
+    return createStreamState({ values, why }, task, tools)
+  }
+  if (decision.do === 'begin') return begin(decision, decision.cursor)
+  const { stored, startOver, identity } = decision
+  const { start, cursor } = stored
+  let state: StreamState
+  try {
+    state = createStreamState({ values: { ...identity, start, cursor }, stored }, task, tools)
+  } catch {
+    return begin(notUsable('its set of ids is damaged'), cursor)
+  }
   // Without a page, the first phase is read from its beginning, so the rows that it had found may have been deleted.
   if (state.position.phase === 'initial' && state.position.page === null) state.keys.beginReading()
-  const { stored, startOver, identity } = decision
-  const kept = firstKept(task.stream.stream, config, now)
-  if (isLater(kept, stored.start)) state.note({ keptFrom: kept })
-  if (startOver !== undefined)
-    state.startOver(startOver, now, earlier(identity.start, stored.start))
+  const kept = firstKept(task.stream.stream, tools.config, tools.now)
+  if (isLater(kept, start)) state.note({ keptFrom: kept })
+  if (startOver !== undefined) state.startOver(startOver, tools.now, earlier(identity.start, start))
   return state
-}
-
-type Of<Do extends Decision['do']> = Extract<Decision, { readonly do: Do }>
-
-function begun(
-  { why, warning, replacesOlder, cursor, identity }: Omit<Of<'begin'>, 'do'>,
-  task: StreamTask,
-  tools: StateTools,
-): StreamState {
-  if (warning !== undefined) tools.log.warn(warning)
-  return createStreamState({ values: { ...identity, replacesOlder, cursor }, why }, task, tools)
-}
-
-/** Restores a read with the current settings; if they have changed, the stream starts over. */
-function restored(
-  { stored, identity }: Of<'restore'>,
-  task: StreamTask,
-  tools: StateTools,
-): StreamState {
-  const { start, cursor } = stored
-  try {
-    return createStreamState({ values: { ...identity, start, cursor }, stored }, task, tools)
-  } catch {
-    return begun({ ...notUsable('its set of ids is damaged'), cursor, identity }, task, tools)
-  }
 }
 
 /** The number of characters in the state for the sets of ids from which the stream continues. */

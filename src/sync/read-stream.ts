@@ -4,12 +4,12 @@ import { deleteMissing, mayDelete, refuseWithheld, warnOfReported } from './brak
 import { confirmMissing, confirmUnconfirmed } from './confirm.ts'
 import { changes, initial } from './delta.ts'
 import { nextComparison } from './due.ts'
+import type { StreamContext } from './emit.ts'
 import { list } from './lists.ts'
+import { reasonOfDeadLink } from './plan.ts'
 import type { Position } from './position.ts'
 import { reconcile } from './reconcile.ts'
 import { leaveDays } from './retention.ts'
-import type { StreamContext } from './stream-context.ts'
-import type { StartOver } from './stream-state.ts'
 
 /**
  * Reads one stream completely: from the position in its state, and from the beginning again if a link is dead. It
@@ -34,7 +34,7 @@ export async function readStream(context: StreamContext): Promise<void> {
 }
 
 async function readToEnd(context: StreamContext): Promise<void> {
-  const { state, pages, clock, output, observer } = context
+  const { state, pages, clock, output, observer, expiredDeltas } = context
   for (let best = -1; ; ) {
     pages.restartCount()
     observer?.started(state.stream.stream, state.begunFrom)
@@ -43,18 +43,20 @@ async function readToEnd(context: StreamContext): Promise<void> {
       return
     } catch (error) {
       if (!(error instanceof DeadLinkError)) throw error
-      const reason = { ...reasonOf(error, context), isDeadLink: true }
+      const now = clock.now()
+      const reason = reasonOfDeadLink(error, state.position, now)
+      if (reason.isQuiet) expiredDeltas.add(state.stream.stream, pages.count > 0)
       if (state.mode === 'full_refresh' && !state.keys.isTracked) {
         // The rows stay if the next sync may belong to the same refresh.
         if (state.refresh === null) {
-          state.beginAnew(clock.now())
+          state.beginAnew(now)
           await output.state()
         }
         throw refreshNotRepeated(error, state.refresh !== null)
       }
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
-      state.startOver(reason, clock.now())
+      state.startOver(reason, now)
     }
   }
 }
@@ -118,31 +120,6 @@ async function read(position: Position, context: StreamContext): Promise<Positio
     case 'complete':
       return position
   }
-}
-
-function reasonOf(error: DeadLinkError, context: StreamContext): StartOver {
-  const { state, expiredDeltas, pages, clock } = context
-  // The consequence is appended to the same sentence.
-  const details = error.message.replace(/\.$/, '')
-  const reason = (why: string, message: string) => ({ why, message: `${message} ${details}` })
-  if (error.why === 'used') {
-    return reason('lost answer', 'its link is used up, because the answer to it was lost.')
-  }
-  if (error.why === 'unusable') {
-    return reason('unusable link', 'its link cannot be used any more.')
-  }
-  const at = linkTime(state.position)
-  if (at === null) return reason('expired link', 'its link has expired.')
-  expiredDeltas.add(state.stream.stream, pages.count > 0)
-  const hours = Math.max(0, (clock.now().getTime() - at.getTime()) / 3_600_000)
-  const text = `its delta has ended, although its link is only ${hours.toFixed(1)} hours old.`
-  return { ...reason('ended delta', text), isToldAtEnd: true }
-}
-
-/** When the service sent the link of the current delta. */
-function linkTime(position: Position): Date | null {
-  if (position.phase === 'initial') return position.page?.at ?? null
-  return position.phase === 'changes' ? position.delta.at : null
 }
 
 /**

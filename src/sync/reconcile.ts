@@ -1,22 +1,12 @@
 import { addDays, type DayRange } from '../ground/days.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
-import type { Key } from '../rows/id-set.ts'
 import type { LatestChanges } from '../rows/latest-changes.ts'
 import { followChanges } from './delta.ts'
-import type { ComparisonReason } from './due.ts'
-import { lastDay, readExtraLists } from './lists.ts'
+import type { Compared, ComparisonReason } from './due.ts'
+import type { StreamContext } from './emit.ts'
+import { readExtraLists } from './lists.ts'
 import { changesAfter } from './position.ts'
-import type { StreamContext } from './stream-context.ts'
-
-/** How many rows a comparison has written that no change had reported. */
-export interface Compared {
-  readonly reason: ComparisonReason
-  readonly missing: number
-  readonly newer: number
-  /** The rows that its lists did not have. */
-  readonly notListed: ReadonlySet<Key>
-}
 
 /**
  * Compares the rows that the delta has reported with lists, and writes what differs.
@@ -32,46 +22,37 @@ export async function reconcile(
   reason: ComparisonReason,
   context: StreamContext,
 ): Promise<Compared | undefined> {
-  const { state, log, clock, parts } = context
+  const { state, log, clock, parts, lastDay } = context
   const { stream, keys, start, position } = state
   const begunAt = clock.now()
+  const attempt = { comparedAt: begunAt, ...(reason === 'audit' && { auditedAt: begunAt }) }
   const window = changesAfter(position)?.window ?? null
-  const until = reason === 'audit' ? lastDay(context) : addDays(window ?? '', -1)
+  const until = reason === 'audit' ? lastDay : addDays(window ?? '', -1)
   const range = start === null ? null : { from: start, until }
   log.info(
     reason === 'audit'
       ? `${stream.stream}: its audit is due, so the whole stream is listed.`
       : `${stream.stream}: the days before ${window} are due, so they are listed.`,
   )
-  const isListed = await listBetweenChanges(reason, range, context)
-  if (!isListed) parts.end()
-  else await writeParts(range, context)
-  const notListed = keys.endSeek(isListed)
-  noteComparison(reason, begunAt, isListed, context)
-  if (!isListed) return undefined
-  const [missing, newer] = [parts.confirmed('missing'), parts.confirmed('newer')]
-  return { reason, missing, newer, notListed: new Set(notListed) }
-}
-
-/** Notes what was seen, so that only what differs from it is written by the next comparison. */
-function noteComparison(
-  reason: ComparisonReason,
-  begunAt: Date,
-  isListed: boolean,
-  { state, parts }: StreamContext,
-): void {
-  const { keys } = state
+  if (!(await listBetweenChanges(reason, range, context))) {
+    parts.end()
+    keys.endSeek(false)
+    state.note(attempt)
+    return undefined
+  }
+  await writeParts(range, context)
+  const notListed = new Set(keys.endSeek(true))
   const changes = changesAfter(state.position)
-  if (changes !== undefined && isListed)
+  if (changes !== undefined)
     state.moveTo({ phase: 'complete', next: { ...changes, historyAt: begunAt } })
-  const isWhole = reason === 'audit' && isListed
-  const { from = '', until = '' } = parts.range ?? {}
-  const isKept = (part: string) => !isListed || part < from.slice(0, 7) || part > until.slice(0, 7)
-  const before = isWhole ? [] : [...state.auditedParts].filter(([part]) => isKept(part))
-  if (isListed) keys.forgetWritten(isWhole ? undefined : parts.keys())
-  const seen = new Map([...before, ...(isListed ? parts.fingerprints() : [])])
-  state.note({ comparedAt: begunAt, auditedParts: seen })
-  if (reason === 'audit') state.note({ auditedAt: begunAt })
+  const isOther = (part: string) =>
+    reason === 'history' &&
+    range !== null &&
+    (part < range.from.slice(0, 7) || part > until.slice(0, 7))
+  const others = [...state.auditedParts].filter(([part]) => isOther(part))
+  keys.forgetWritten(reason === 'audit' ? undefined : parts.keys())
+  state.note({ ...attempt, auditedParts: new Map([...others, ...parts.fingerprints()]) })
+  return { reason, missing: parts.confirmed('missing'), newer: parts.confirmed('newer'), notListed }
 }
 
 /**

@@ -1,11 +1,10 @@
 import { addDays, isLater } from '../ground/days.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
-import { emitDepartures } from './emit.ts'
+import { emitDepartures, type StreamContext } from './emit.ts'
 import { readExtraLists } from './lists.ts'
 import { lossesAt } from './losses.ts'
 import type { Position } from './position.ts'
-import type { StreamContext } from './stream-context.ts'
 
 /**
  * Deletes the rows of the days that the warehouse no longer keeps. These days are listed once more, because the state has

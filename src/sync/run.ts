@@ -28,6 +28,7 @@ import {
 } from './notices.ts'
 import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
+import { lastDayOf, type StreamState } from './stream-state.ts'
 import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'
 
 export interface RunSettings extends SessionSettings {
@@ -161,25 +162,32 @@ function isInventory({ stream }: StreamTask): boolean {
 /** Writes the inventory. It comes last, because it describes what this sync has read. */
 async function writeInventory(
   task: StreamTask,
-  { clock }: Session,
-  { decisions, inventories, ids, warnings }: Shared,
-  { config, observer, signal }: RunSettings,
+  session: Session,
+  shared: Shared,
+  settings: RunSettings,
 ): Promise<void> {
   const { output, stream } = task
+  const { observer, signal } = settings
   signal.throwIfAborted()
-  const state = plan(decisions.get(task) as Decision, task, {
-    config,
-    now: clock.now(),
-    log: warnings.of(stream.stream),
-    ids,
-  })
+  const state = stateOf(task, session, shared, settings)
   observer?.started(stream.stream, state.begunFrom)
   await emitInventory(
-    { state, output, clock },
-    [...inventories.values()].flatMap(({ rows }) => rows),
+    { state, output, clock: session.clock },
+    [...shared.inventories.values()].flatMap(({ rows }) => rows),
   )
   observer?.ended(stream.stream)
   await output.flush()
+}
+
+/** The state of a stream before its first request. */
+function stateOf(
+  task: StreamTask,
+  { clock }: Session,
+  { decisions, warnings, ids }: Shared,
+  { config }: RunSettings,
+): StreamState {
+  const log = warnings.of(task.stream.stream)
+  return plan(decisions.get(task) as Decision, task, { config, now: clock.now(), log, ids })
 }
 
 /** The number of characters of stored states. */
@@ -234,12 +242,7 @@ async function isolate(
   const { stream, redaction, output } = task
   try {
     signal.throwIfAborted()
-    const state = plan(shared.decisions.get(task) as Decision, task, {
-      config,
-      now: clock.now(),
-      log: shared.warnings.of(stream.stream),
-      ids: shared.ids,
-    })
+    const state = stateOf(task, session, shared, settings)
     if (!hasScope(await client.token(), endpoints, readScopes(stream))) {
       throw notEntitled(readScopes(stream)[0], endpoints)
     }
@@ -255,6 +258,7 @@ async function isolate(
     await readStream({
       ...tools,
       emit: createEmit(tools),
+      lastDay: lastDayOf(state, config.futureDays, clock.now()),
       config,
       endpoints,
       log,

@@ -1,4 +1,4 @@
-import type { Day } from '../ground/days.ts'
+import { addDays, type Day, dayOf } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import type { Stamp, StreamStart } from '../protocol/connector.ts'
@@ -99,12 +99,10 @@ export interface StreamState extends UnkeyedState {
 export interface StartOver {
   readonly why: string
   readonly message: string
-  /** Whether the sync reports it at its end, for all streams together. */
-  readonly isToldAtEnd?: boolean
   /** Whether a link died during the read: then a full refresh leaves out rows that it has already sent. */
   readonly isDeadLink?: boolean
-  /** Whether it was requested: then there is no warning. */
-  readonly isExpected?: boolean
+  /** Whether there is no warning: it was requested, or the sync reports it at its end, for all streams together. */
+  readonly isQuiet?: boolean
 }
 
 /** The state as this file sees it: all others can only read its fields. */
@@ -136,7 +134,7 @@ export function createStreamState(
 ): StreamState {
   const refresh = task.refresh ?? null
   const mostIds = stored?.rowsCounted ?? undefined
-  const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids, mostIds })
+  const keys = createLiveKeys(stored?.keys, stream.stream, ids, mostIds)
   const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
   // If an older state did not count rows, their number stays unknown.
   const fresh = { ...FRESH, generation: nextGeneration(0, now), rowsCounted: 0 }
@@ -167,8 +165,7 @@ export function createStreamState(
     },
     beginAnew: (at, position) => beginAnew(at, position),
     startOver(reason, at, from = state.start) {
-      const isQuiet = reason.isToldAtEnd === true || reason.isExpected === true
-      const say = isQuiet ? log.debug : log.warn
+      const say = reason.isQuiet === true ? log.debug : log.warn
       say(warningOf('starts-over', `${reason.message}; the stream is read from the beginning.`))
       state.start = from
       beginAnew(at, first, reason.isDeadLink === true && mode === 'full_refresh')
@@ -229,6 +226,20 @@ export function createStreamState(
     }
     return written
   }
+}
+
+/**
+ * The last day of lists. It is not before the last day of an earlier list: the warehouse has these rows, and they
+ * must not count as deleted if `future_days` is smaller now.
+ */
+export function lastDayOf(
+  { listedUntil, mode, startsNoDelta }: StreamState,
+  futureDays: number,
+  now: Date,
+): Day {
+  const day = addDays(dayOf(now), futureDays)
+  const isBound = mode === 'incremental' || startsNoDelta
+  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
 }
 
 /** The error for a state that the next sync would refuse. */

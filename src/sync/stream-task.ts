@@ -104,17 +104,12 @@ export function inOrder(tasks: readonly StreamTask[]): StreamTask[] {
   return [...tasks].sort((a, b) => Number(isDelta(a)) - Number(isDelta(b)))
 }
 
-/** Holds back deltas; `passed` resolves when they may start. */
-export interface DeltaBarrier {
-  readonly passed: Promise<void>
-  finished(task: StreamTask): void
-}
-
 /**
  * Creates a barrier that opens when a record has been written, or when all streams without a delta have been read. A
- * program that only waits for a first record (`meltano config test`) must not start a delta.
+ * program that only waits for a first record (`meltano config test`) must not start a delta. `passed` resolves when
+ * deltas may start.
  */
-export function createDeltaBarrier(tasks: readonly StreamTask[]): DeltaBarrier {
+export function createDeltaBarrier(tasks: readonly StreamTask[]) {
   const lists = new Set(tasks.filter((task) => !isDelta(task)))
   let open = () => {}
   const passed = new Promise<void>((resolve) => {
@@ -124,7 +119,7 @@ export function createDeltaBarrier(tasks: readonly StreamTask[]): DeltaBarrier {
   for (const { output } of lists) output.onRecord(open)
   return {
     passed,
-    finished(task) {
+    finished(task: StreamTask) {
       lists.delete(task)
       if (lists.size === 0) open()
     },
