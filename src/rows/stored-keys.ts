@@ -135,15 +135,10 @@ export function union(sets: readonly IdSet[]): IdSet {
 }
 
 /** The number of characters that the sets take in the state. */
-export function charactersOf({
-  window,
-  history,
-  pending,
-  unconfirmed,
-  written,
-}: StoredSets): number {
-  const sets = [window, history, unconfirmed, written, ...pending.map(({ keys }) => keys)]
-  return sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+export function charactersOf(sets: StoredSets): number {
+  const { window, history, unconfirmed, written, pending } = sets
+  const texts = [window, history, unconfirmed, written, ...pending.map(({ keys }) => keys)]
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Key } from './id-set.ts'
 import type { ListedParts, PartSums } from './listed-parts.ts'
 
 /** A row of the stream `inventory`; schemas/inventory.json describes its fields. */
-export interface InventoryRow {
+interface InventoryRow {
   readonly stream: string
   readonly part: string
   readonly level: 'keys' | 'rows'

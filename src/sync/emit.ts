@@ -126,6 +126,7 @@ export interface EmitTools {
   readonly parts: ListedParts
 }
 
+/** Creates the writing of one stream's pages. */
 export function createEmit(tools: EmitTools): Emit {
   return (first, kind, settings) => emitPages(first, kind, settings, tools)
 }

@@ -12,14 +12,10 @@ import { summary } from '../protocol/progress/sync-summary.ts'
 import { createJsonBatch } from '../records/record-batch.ts'
 import { createListedParts } from '../rows/listed-parts.ts'
 import { createIdBudget, type IdBudget } from '../rows/stored-keys.ts'
-import {
-  createStreamInventory,
-  type InventoryRow,
-  type StreamInventory,
-} from '../rows/stream-inventory.ts'
+import { createStreamInventory, type StreamInventory } from '../rows/stream-inventory.ts'
 import { INVENTORY, readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from './delta-window.ts'
-import { createEmit, type EmitTools, emitDeletes } from './emit.ts'
+import { createEmit, emitDeletes } from './emit.ts'
 import {
   createExpiredDeltas,
   createStreamWarnings,
@@ -159,22 +155,41 @@ function isInventory({ stream }: StreamTask): boolean {
   return stream === INVENTORY
 }
 
-/** Writes the inventory. It comes last, because it describes what this sync has read. */
+/**
+ * Writes the whole inventory, and deletes rows of an earlier one that it no longer has. It comes last, because it
+ * describes what this sync has read.
+ */
 async function writeInventory(
   task: StreamTask,
   session: Session,
   shared: Shared,
   settings: RunSettings,
 ): Promise<void> {
-  const { output, stream } = task
+  const { output, stream, mode } = task
   const { observer, signal } = settings
+  const { clock } = session
   signal.throwIfAborted()
   const state = stateOf(task, session, shared, settings)
   observer?.started(stream.stream, state.begunFrom)
-  await emitInventory(
-    { state, output, clock: session.clock },
-    [...shared.inventories.values()].flatMap(({ rows }) => rows),
-  )
+  output.started(() => state.blob())
+  if (!state.isRefreshed) {
+    // The inventory is always created again, whatever the state of the last sync.
+    if (state.isContinued) state.beginAnew(clock.now())
+    const rows = [...shared.inventories.values()].flatMap((inventory) => inventory.rows)
+    const batch = createJsonBatch(
+      rows.map((row) => ({
+        json: JSON.stringify(row),
+        key: JSON.stringify([row.stream, row.part]),
+      })),
+    )
+    state.addRows(batch.count)
+    if (mode === 'incremental') state.keys.observe(batch, 'window')
+    await output.records(batch, state.stamp(clock.now()))
+    state.moveTo({ phase: 'complete', next: 'list' })
+    await emitDeletes({ state, output, clock })
+  }
+  output.running()
+  await output.complete()
   observer?.ended(stream.stream)
   await output.flush()
 }
@@ -304,32 +319,4 @@ function inContext(error: ConnectorError): ConnectorError {
     `${error.message} Ask the operator of the service for the permission, or deselect the stream.`,
     { cause: error },
   )
-}
-
-/** Writes the whole inventory, and deletes rows of an earlier one that it no longer has. */
-async function emitInventory(
-  { state, output, clock }: Pick<EmitTools, 'state' | 'output' | 'clock'>,
-  rows: readonly InventoryRow[],
-): Promise<void> {
-  const { keys, mode } = state
-  output.started(() => state.blob())
-  if (!state.isRefreshed) await write()
-  output.running()
-  await output.complete()
-
-  async function write(): Promise<void> {
-    // The inventory is always created again, whatever the state of the last sync.
-    if (state.isContinued) state.beginAnew(clock.now())
-    const batch = createJsonBatch(
-      rows.map((row) => ({
-        json: JSON.stringify(row),
-        key: JSON.stringify([row.stream, row.part]),
-      })),
-    )
-    state.addRows(batch.count)
-    if (mode === 'incremental') keys.observe(batch, 'window')
-    await output.records(batch, state.stamp(clock.now()))
-    state.moveTo({ phase: 'complete', next: 'list' })
-    await emitDeletes({ state, output, clock })
-  }
 }
