@@ -110,6 +110,11 @@ describe('a client of protime sync that no longer sees half of the people', () =
     const inventory = () =>
       tenant.ask("SELECT records, isComplete FROM inventory WHERE part = 'all'")
     expect(await inventory()).toEqual([{ records: null, isComplete: false }])
+    const account = (stream: string) =>
+      tenant.ask(
+        `SELECT failure LIKE '%people:20:%' AS failed, last_complete < (SELECT max(began) FROM _protime.syncs) AS old FROM _protime.streams WHERE stream = '${stream}'`,
+      )
+    expect(await account('people')).toEqual([{ failed: true, old: true }])
     showAll()
     for (const hours of [1, 1]) {
       emulator.advance({ hours })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Scenario, startScenario } from './histories/scenario.ts'
+import { type Scenario, startScenario, withState } from './histories/scenario.ts'
 import { inventoryDifferences } from './testing/inventory.ts'
 import { withDuckDb } from './testing/protime.ts'
 import { type SyncedTenant, startSyncedTenant } from './testing/synced-tenant.ts'
@@ -53,7 +53,11 @@ describe('the rows of protime sync that are older than what is kept', () => {
     emulator.remove('clockings', Number(emulator.all('clockings').at(-2)?.['id']))
     emulator.fault('/delta', 'empty', { times: 1 })
     settings['retain_months'] = [{ stream: 'clockings', months: 2 }]
+    await withDuckDb(tenant.warehouse, (file) =>
+      file.run('INSERT INTO clockings (id) VALUES (777)'),
+    )
     await sync()
+    expect(await ask('SELECT date FROM clockings WHERE id = 777')).toEqual([{ date: null }])
     expect(await ask("SELECT count(*)::INT AS n FROM clockings WHERE date < '2026-09-01'")).toEqual(
       [{ n: 0 }],
     )
@@ -154,6 +158,16 @@ describe('days that are no longer kept', () => {
     )
     emulator.clearFaults()
     await sync()
+    expect(keys()).toHaveLength(2)
+  })
+
+  it('leave also if the ids are not tracked', async () => {
+    const { sync, settings, platform } = await start(DAYS)
+    await sync()
+    settings['start_date'] = '2026-06-01'
+    const untracked = { tracked: false, window_ids: null, backfill_ids: null, written_ids: null }
+    scenario.platform = withState(platform, 'clockings', (blob) => ({ ...blob, ...untracked }))
+    expect((await sync()).deleted).toHaveLength(4)
     expect(keys()).toHaveLength(2)
   })
 

@@ -187,7 +187,7 @@ describe('a record', () => {
       { id: 2, ...deleted },
       { id: 8, ...deleted, _ab_cdc_cursor: 8 },
     ])
-    expect(output.counts).toEqual({ records: 1, deletes: 3, isTracked: true })
+    expect(output.counts).toMatchObject({ records: 1, deletes: 3, isTracked: true })
   })
 
   it("is emitted at the service's time, and never before the time of its cursor", async () => {
