@@ -32,7 +32,8 @@ export async function emitDeletes(
     }
     keys.commitDeletes()
   }
-  if (!state.isSettled && state.replacesOlder) output.generationComplete(generation)
+  if (!state.isSettled && state.replacesOlder)
+    output.note({ type: 'generation complete', generation })
   state.settle()
 }
 
@@ -111,7 +112,6 @@ export async function* emitPages(
     if (event.type === 'records') continue
     keys.pageEnded()
     isLaterPage = true
-    output.running()
     yield event.end
   }
 

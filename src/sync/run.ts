@@ -6,7 +6,7 @@ import { hasScope, notEntitled } from '../http/token.ts'
 import { createPageReader } from '../pages/page-reader.ts'
 import { createPages } from '../pages/pages.ts'
 import { createWaiting, createWaitReport, stillWaiting } from '../pages/waiting.ts'
-import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connector.ts'
+import type { Failure, Log, SyncFacts, SyncReporter } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
 import { summary } from '../protocol/progress/sync-summary.ts'
 import { createJsonBatch } from '../records/record-batch.ts'
@@ -37,8 +37,7 @@ export interface RunSettings extends SessionSettings {
   readonly refused?: readonly Failure[]
   /** See `ReadTools.keptStates`. */
   readonly keptStates?: readonly unknown[]
-  /** Gets the progress of the sync. */
-  readonly observer?: SyncObserver
+  readonly progress: SyncReporter
 }
 
 /**
@@ -52,7 +51,7 @@ export async function runSync(
   const session = createSession(settings, scopesOf(tasks))
   const { client } = session
   const startedAt = performance.now()
-  settings.observer?.begun(factsOf(tasks, session, settings.config))
+  settings.progress.begun(factsOf(tasks, session, settings.config))
   try {
     const failed = await begin(tasks, session, settings).then(
       () => readAll(tasks, session, settings),
@@ -72,15 +71,12 @@ export async function runSync(
 
 /** The facts about the sync before its first request. */
 function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: Config): SyncFacts {
+  const requests = new Map(tasks.map(({ stream, requests }) => [stream.stream, requests]))
   return {
     subject: `tenant ${tenant}`,
     labels: { tenant },
-    streams: tasks.map(({ stream, output, requests }) => ({
-      name: stream.stream,
-      counts: output.counts,
-      requests,
-    })),
     traffic: client.traffic,
+    requestsOf: (name) => requests.get(name)?.count ?? 0,
     retryCause: () => client.retryCause?.reason,
   }
 }
@@ -133,10 +129,10 @@ async function readAll(
   settings: RunSettings,
 ): Promise<Failure[]> {
   const { endpoints, clock } = session
-  const { config, log, observer } = settings
+  const { config, log, progress } = settings
   const now = clock.now()
   const decisions = new Map(tasks.map((task) => [task, decide(task, { config, endpoints, now })]))
-  observer?.planned(byName(decisions, startOf))
+  progress.planned(byName(decisions, startOf))
   const read = tasks.filter((task) => !isInventory(task))
   const inventory = tasks.find(isInventory)
   const counted = inventory === undefined ? [] : read
@@ -164,7 +160,7 @@ async function writeInventory(
   task: StreamTask,
   { clock }: Session,
   { decisions, inventories, ids, warnings }: Shared,
-  { config, observer, signal }: RunSettings,
+  { config, signal }: RunSettings,
 ): Promise<void> {
   const { output, stream } = task
   signal.throwIfAborted()
@@ -174,13 +170,10 @@ async function writeInventory(
     log: warnings.of(stream.stream),
     ids,
   })
-  observer?.started(stream.stream, state.begunFrom)
   await emitInventory(
     { state, output, clock },
     [...inventories.values()].flatMap(({ rows }) => rows),
   )
-  observer?.ended(stream.stream)
-  await output.flush()
 }
 
 /** The number of characters of stored states. */
@@ -212,10 +205,10 @@ async function work(
       const error = await isolate(task, session, shared, settings)
       const { stream } = task.stream
       shared.inventories.get(task)?.ended(session.clock.now(), error !== undefined)
-      settings.observer?.ended(stream, error)
-      if (error !== undefined) failures.push({ stream, error })
-      // The barrier opens only when the first record has left the process.
-      await task.output.flush()
+      if (error !== undefined) {
+        failures.push({ stream, error })
+        await task.output.failed(error)
+      }
       barrier.finished(task)
     }
   }
@@ -230,7 +223,7 @@ async function isolate(
   shared: Shared,
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
-  const { log, signal, config, observer } = settings
+  const { log, signal, config } = settings
   const { endpoints, clock, client, retryPolicy } = session
   const { stream, redaction, output } = task
   try {
@@ -248,7 +241,7 @@ async function isolate(
       client,
       signal,
       retryPolicy,
-      reader: createPageReader(stream, redaction, config.maxRecordMb, output.selection),
+      reader: createPageReader(stream, redaction, config.maxRecordMb, task.selection),
       waits: createWaitReport(stream.stream, output, log),
       requests: task.requests,
     })
@@ -260,7 +253,6 @@ async function isolate(
       pages,
       output,
       log,
-      observer,
       expiredDeltas: shared.expiredDeltas,
       inventory: shared.inventories.get(task),
       parts: createListedParts(stream),
@@ -273,24 +265,18 @@ async function isolate(
       void output.checkpoint()
       throw signal.reason
     }
-    output.started()
-    output.incomplete()
     return inContext(asConnectorError(error))
   }
 }
 
-function refuseAll(
+async function refuseAll(
   tasks: readonly StreamTask[],
   cause: unknown,
-  { signal, observer }: RunSettings,
-): Failure[] {
+  { signal }: RunSettings,
+): Promise<Failure[]> {
   signal.throwIfAborted()
   const error = asConnectorError(cause)
-  for (const { stream, output } of tasks) {
-    output.started()
-    output.incomplete()
-    observer?.ended(stream.stream, error)
-  }
+  await Promise.all(tasks.map(({ output }) => output.failed(error)))
   return [{ error }]
 }
 
@@ -311,9 +297,8 @@ async function emitInventory(
   rows: readonly InventoryRow[],
 ): Promise<void> {
   const { keys, mode } = state
-  output.started(() => state.blob())
+  output.started(() => state.blob(), state.begunFrom)
   if (!state.isRefreshed) await write()
-  output.running()
   await output.complete()
 
   async function write(): Promise<void> {

@@ -5,7 +5,7 @@ import { warningOf } from '../ground/message-ids.ts'
 import type { ServerClock } from '../http/clock.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { Pages } from '../pages/pages.ts'
-import type { Log, Stamp, StreamOutput, StreamStart, SyncObserver } from '../protocol/connector.ts'
+import type { Log, Stamp, StreamOutput, StreamStart } from '../protocol/connector.ts'
 import { createLatestChanges, type LatestChanges } from '../rows/latest-changes.ts'
 import type { Fingerprints, ListedParts } from '../rows/listed-parts.ts'
 import { createLiveKeys, type LiveKeys } from '../rows/live-keys.ts'
@@ -335,7 +335,6 @@ export interface StreamContext {
   readonly pages: Pages
   readonly output: StreamOutput
   readonly log: Log
-  readonly observer: SyncObserver | undefined
   /** Shared by all streams of the sync. */
   readonly expiredDeltas: ExpiredDeltas
   /** Set if an inventory is written. */
