@@ -34,4 +34,4 @@ export interface StartedStream {
 }
 
 /** What a writer is told beside records. `running` comes before the first ones, or before the end if there are none. */
-export type StreamEvent = StreamNotice | { readonly type: 'running' }
+type StreamEvent = StreamNotice | { readonly type: 'running' }
