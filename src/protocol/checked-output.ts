@@ -95,20 +95,25 @@ export class CheckedOutput implements StreamOutput {
   }
 
   note(notice: StreamNotice): void {
-    if (notice.type === 'started over') this.#settings.started(this.name, notice.start)
-    if (notice.type === 'rate limited')
-      this.#settings.log.info(
-        `${this.name}: the service asks to wait until ${notice.until.toISOString()}`,
-      )
-    if (notice.type === 'generation complete') {
-      this.#assertOpen()
-      if (!this.#spec.hasGenerations)
-        this.#refuse('a generation is complete, and its specification has none (hasGenerations)')
-      this.#run()
-    }
-    if (notice.type === 'untracked') {
-      if (!this.counts.isTracked) return
-      this.counts.isTracked = false
+    if (this.#phase === 'queued') return
+    switch (notice.type) {
+      case 'started over':
+        this.#settings.started(this.name, notice.start)
+        break
+      case 'rate limited':
+        this.#settings.log.info(
+          `${this.name}: the service asks to wait until ${notice.until.toISOString()}`,
+        )
+        break
+      case 'generation complete':
+        this.#assertOpen()
+        if (!this.#spec.hasGenerations)
+          this.#refuse('a generation is complete, and its specification has none (hasGenerations)')
+        this.#run()
+        break
+      case 'untracked':
+        if (!this.counts.isTracked) return
+        this.counts.isTracked = false
     }
     this.#writer.note(notice)
   }
@@ -123,10 +128,10 @@ export class CheckedOutput implements StreamOutput {
       await this.#writer.flush()
     } catch (error) {
       this.failure = asConnectorError(error)
+      this.#phase = 'running'
       throw error
-    } finally {
-      this.#settings.ended(this.name, this.failure)
     }
+    this.#settings.ended(this.name)
   }
 
   async failed(error: ConnectorError): Promise<void> {

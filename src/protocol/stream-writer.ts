@@ -3,8 +3,8 @@ import type { KeyMembers, RowCounts, Stamp, StreamNotice } from './connector.ts'
 
 /**
  * Writes one stream: as messages of a protocol, or into a database. It gets only valid calls in their order: `started`
- * once, then any others, then `ended` once; only `untracked` may be noted after that. A promise is awaited before the
- * next call, except that `flush` may be called at any time.
+ * once, then any others, then `ended`, and `ended(false)` if that failed. Only notices may follow. A promise is awaited
+ * before the next call, except that `flush` may be called at any time.
  */
 export interface StreamWriter {
   started(stream: StartedStream): void
