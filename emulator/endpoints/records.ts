@@ -9,16 +9,7 @@ import {
 import type { ResolvedOptions } from '../options.ts'
 import { parseId, parsePairs, type ReferencePair } from '../references/references.ts'
 import { exactFieldsOf, type Fields, type Id, type StoredRecord } from '../store/store.ts'
-import {
-  asWritten,
-  code,
-  name,
-  pageBody,
-  type Rules,
-  readBody,
-  text,
-  writableFields,
-} from './bodies.ts'
+import { code, name, pageBody, type Rules, readBody, text, writableFields } from './bodies.ts'
 import type { Service } from './service.ts'
 
 /** The header with a record's version, if the service has ETags. */
@@ -104,7 +95,7 @@ function findRecord(
 ): StoredRecord | undefined {
   const isNumber = options.integerReference === 'id' && /^\s*\+?\d+\s*$/.test(reference)
   const behind = (one: ReferencePair) =>
-    isNumber ? Number(reference) : references.find(one, asWritten(reference, options))
+    isNumber ? Number(reference) : references.find(one, reference)
   const id = pair ? behind(pair) : internalId(collection, reference)
   if (id === undefined) return undefined
   forbidden.check(collection, id)

@@ -8,7 +8,7 @@ import {
 } from '../http/messages.ts'
 import { type CustomReference, parseId, predefinedOf } from '../references/references.ts'
 import type { Id } from '../store/store.ts'
-import { asWritten, bodyNotValid, leftBy, pageBody, readBody } from './bodies.ts'
+import { bodyNotValid, leftBy, pageBody, readBody } from './bodies.ts'
 import type { Route, Service } from './service.ts'
 
 /** Handles the lists of custom references: those of a collection, or of one name of it. */
@@ -85,7 +85,7 @@ export function referenceRoute(
   request: ServiceRequest,
   [collection, ...parts]: readonly string[],
 ): Route | undefined {
-  const [name, value, ...beyond] = parts.map((part) => asWritten(part, service.options))
+  const [name, value, ...beyond] = parts
   if (collection === undefined || beyond.length > 0) return undefined
   if (name === undefined || value === undefined) {
     const GET = () => handleReferenceList(service, request, collection, name)

@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { asConnectorError, unknownStream } from '../ground/errors.ts'
 import { keepHeapSmall } from '../ground/v8.ts'
 import { readMessagesOption } from '../protocol/command-line.ts'
-import type { Failure, SyncObserver } from '../protocol/connector.ts'
+import type { Failure } from '../protocol/connector.ts'
 import { observed } from '../protocol/progress/observed.ts'
 import { createSource, offeredStreams } from '../source/source.ts'
 import { type Difference, type Earlier, earlierOf, type Found } from '../verify/compare-stream.ts'
@@ -209,7 +209,7 @@ async function list(
   const { config, mask, signal } = tools
   const shown = { ...progressOf(tools), metrics: undefined, kept: 'Nothing was changed.' }
   const done: { verified?: Verified } = {}
-  await observed(shown, async (observer: SyncObserver) => {
+  await observed(shown, async (observer) => {
     const watched = { log: shown.log, mask, signal, observer }
     const settings = { source: createSource(), config, streams, held, found, tools: watched }
     done.verified = await verify(settings)

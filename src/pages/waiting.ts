@@ -47,11 +47,12 @@ export interface WaitListener {
 
 /** Informs the platform and the operator that a stream is waiting, and why. */
 export function createWaitReport(stream: string, output: StreamOutput, log: Log): WaitListener {
+  const rateLimited = (until: Date) => output.note({ type: 'rate limited', until })
   return {
-    rateLimited: (until) => output.rateLimited(until),
+    rateLimited,
     waiting(retryCause) {
-      if (retryCause?.until === undefined) output.waiting()
-      else output.rateLimited(retryCause.until)
+      if (retryCause?.until === undefined) output.note({ type: 'waiting' })
+      else rateLimited(retryCause.until)
       log.warn(stillWaiting(stream, retryCause))
     },
   }

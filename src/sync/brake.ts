@@ -116,8 +116,8 @@ export function warnOfReported(context: Braked): void {
 export async function refuseWithheld({ count, excess }: Withheld, context: Braked): Promise<never> {
   const { state, output, config } = context
   const { stream } = state.stream
-  output.withheld?.(count)
-  await output.state()
+  output.note({ type: 'withheld', rows: count })
+  await output.checkpoint({ flush: true })
   const approval = `${stream}:${count}:${state.withheldSince?.toISOString()}`
   throw new ConnectorError(
     'config',

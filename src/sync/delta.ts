@@ -76,7 +76,7 @@ export async function changes(position: Changes, context: StreamContext): Promis
   if (!position.requested) {
     state.moveTo(requested)
     // If this process dies before the answer is written, the next one must know about the request.
-    await output.state()
+    await output.checkpoint({ flush: true })
   }
   const { stream, start } = state
   const rows = changedRows(stream.dateField, start, position.window, leaving(context))
@@ -153,7 +153,7 @@ async function conflictError(
       return new DeadLinkError('used', conflict.message)
     state.moveTo({ ...position, requested: false })
   }
-  await output.state()
+  await output.checkpoint({ flush: true })
   return new ConnectorError(
     'transient',
     'another-consumer',

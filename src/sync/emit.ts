@@ -5,7 +5,7 @@ import type { Endpoints } from '../http/endpoints.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import type { LinkKind } from '../pages/page-failures.ts'
 import type { Pages } from '../pages/pages.ts'
-import type { KeyMembers, Log, StreamOutput, SyncObserver } from '../protocol/connector.ts'
+import type { KeyMembers, Log, StreamOutput } from '../protocol/connector.ts'
 import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { type Key, keyAt } from '../rows/id-set.ts'
 import { latestChanges } from '../rows/latest-changes.ts'
@@ -38,7 +38,8 @@ export async function emitDeletes({
     }
     keys.commitDeletes()
   }
-  if (!state.isSettled && state.replacesOlder) output.generationComplete(generation)
+  if (!state.isSettled && state.replacesOlder)
+    output.note({ type: 'generation complete', generation })
   state.settle()
 }
 
@@ -139,7 +140,6 @@ export interface StreamContext extends EmitTools {
   /** The last day of lists; see `lastDayOf`. */
   readonly lastDay: Day
   readonly log: Log
-  readonly observer: SyncObserver | undefined
   /** Shared by all streams of the sync. */
   readonly expiredDeltas: ExpiredDeltas
   /** Set if an inventory is written. */
@@ -166,7 +166,6 @@ async function* emitPages(
     if (event.type === 'records') continue
     keys.pageEnded()
     isLaterPage = true
-    output.running()
     yield event.end
   }
 

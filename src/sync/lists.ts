@@ -76,7 +76,7 @@ async function listElsewhere(error: HttpError, context: StreamContext): Promise<
   if (state.mode === 'incremental') {
     // The delta was refused before the list, perhaps temporarily: the next sync requests it first.
     state.beginAnew(clock.now())
-    await output.state()
+    await output.checkpoint({ flush: true })
     throw error
   }
   if (state.startsNoDelta)

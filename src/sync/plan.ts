@@ -297,7 +297,7 @@ export function continuesDelta(decision: Decision): boolean {
   return isOfDelta(decision.stored.position)
 }
 
-/** Where the reading of the stream starts, for observers. */
+/** Where the reading of the stream starts, for the progress of the sync. */
 export function startOf(decision: Decision): StreamStart {
   if (decision.do === 'begin') return streamStart(undefined, decision.why)
   return streamStart(decision.stored, 'startOver' in decision ? decision.startOver?.why : undefined)

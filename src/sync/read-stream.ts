@@ -18,26 +18,24 @@ import { leaveDays } from './retention.ts'
 export async function readStream(context: StreamContext): Promise<void> {
   const { state, output, log, inventory } = context
   inventory?.begun(state)
-  output.started(() => state.blob())
+  output.started(() => state.blob(), state.begunFrom)
   try {
     if (state.isRefreshed)
       log.info(
         `${state.stream.stream}: an earlier attempt of this full refresh has written all of it, so nothing is read.`,
       )
     else await readToEnd(context)
-    output.running()
     await output.complete()
   } finally {
     // The last state may be the first one into which the ids do not fit.
-    if (state.mode === 'incremental' && !state.keys.isTracked) output.untracked()
+    if (state.mode === 'incremental' && !state.keys.isTracked) output.note({ type: 'untracked' })
   }
 }
 
 async function readToEnd(context: StreamContext): Promise<void> {
-  const { state, pages, clock, output, observer, expiredDeltas } = context
+  const { state, pages, clock, output, expiredDeltas } = context
   for (let best = -1; ; ) {
     pages.restartCount()
-    observer?.started(state.stream.stream, state.begunFrom)
     try {
       await readPhases(context)
       return
@@ -50,13 +48,14 @@ async function readToEnd(context: StreamContext): Promise<void> {
         // The rows stay if the next sync may belong to the same refresh.
         if (state.refresh === null) {
           state.beginAnew(now)
-          await output.state()
+          await output.checkpoint({ flush: true })
         }
         throw refreshNotRepeated(error, state.refresh !== null)
       }
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
       state.startOver(reason, now)
+      output.note({ type: 'started over', start: state.begunFrom })
     }
   }
 }

@@ -19,7 +19,7 @@ export async function leaveDays(context: StreamContext): Promise<void> {
   if (mode !== 'incremental' || isBegun(position)) return
   const before = output.counts.deletes
   // The deletes have cursors that a state must know.
-  await output.state()
+  await output.checkpoint({ flush: true })
   // All days before the window leave: no list is needed, and the service may have none.
   if (position.phase === 'changes' && !isLater(position.window, keptFrom))
     await emitDepartures(keys.leave('history'), context)
@@ -41,8 +41,8 @@ export async function leaveDays(context: StreamContext): Promise<void> {
     auditedParts: new Map([...state.auditedParts].filter(([part]) => isWhole(part))),
     losses: lossesAt(clock.now(), null, state.countRows('all')),
   })
-  output.left?.(dateField, keptFrom)
-  await output.state()
+  output.note({ type: 'left', field: dateField, day: keptFrom })
+  await output.checkpoint({ flush: true })
   log.info(
     `${stream.stream}: ${many(output.counts.deletes - before, 'row')} of days before ${keptFrom} are no longer kept, and deleted.`,
   )

@@ -6,7 +6,7 @@ import { hasScope, notEntitled } from '../http/token.ts'
 import { createPageReader } from '../pages/page-reader.ts'
 import { createPages } from '../pages/pages.ts'
 import { createWaiting, createWaitReport, stillWaiting } from '../pages/waiting.ts'
-import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connector.ts'
+import type { Failure, Log, SyncFacts, SyncReporter } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
 import { summary } from '../protocol/progress/sync-summary.ts'
 import { createJsonBatch } from '../records/record-batch.ts'
@@ -33,8 +33,7 @@ export interface RunSettings extends SessionSettings {
   readonly refused?: readonly Failure[]
   /** See `ReadTools.keptStates`. */
   readonly keptStates?: readonly unknown[]
-  /** Gets the progress of the sync. */
-  readonly observer?: SyncObserver
+  readonly progress: SyncReporter
 }
 
 /**
@@ -48,7 +47,7 @@ export async function runSync(
   const session = createSession(settings, scopesOf(tasks))
   const { client } = session
   const startedAt = performance.now()
-  settings.observer?.begun(factsOf(tasks, session, settings.config))
+  settings.progress.begun(factsOf(tasks, session, settings.config))
   try {
     const failed = await begin(tasks, session, settings).then(
       () => readAll(tasks, session, settings),
@@ -68,15 +67,12 @@ export async function runSync(
 
 /** The facts about the sync before its first request. */
 function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: Config): SyncFacts {
+  const requests = new Map(tasks.map(({ stream, requests }) => [stream.stream, requests]))
   return {
     subject: `tenant ${tenant}`,
     labels: { tenant },
-    streams: tasks.map(({ stream, output, requests }) => ({
-      name: stream.stream,
-      counts: output.counts,
-      requests,
-    })),
     traffic: client.traffic,
+    requestsOf: (name) => requests.get(name)?.count ?? 0,
     retryCause: () => client.retryCause?.reason,
   }
 }
@@ -129,10 +125,10 @@ async function readAll(
   settings: RunSettings,
 ): Promise<Failure[]> {
   const { endpoints, clock } = session
-  const { config, log, observer } = settings
+  const { config, log, progress } = settings
   const now = clock.now()
   const decisions = new Map(tasks.map((task) => [task, decide(task, { config, endpoints, now })]))
-  observer?.planned(byName(decisions, startOf))
+  progress.planned(byName(decisions, startOf))
   const read = tasks.filter((task) => !isInventory(task))
   const inventory = tasks.find(isInventory)
   const counted = inventory === undefined ? [] : read
@@ -165,13 +161,12 @@ async function writeInventory(
   shared: Shared,
   settings: RunSettings,
 ): Promise<void> {
-  const { output, stream, mode } = task
-  const { observer, signal } = settings
+  const { output, mode } = task
+  const { signal } = settings
   const { clock } = session
   signal.throwIfAborted()
   const state = stateOf(task, session, shared, settings)
-  observer?.started(stream.stream, state.begunFrom)
-  output.started(() => state.blob())
+  output.started(() => state.blob(), state.begunFrom)
   if (!state.isRefreshed) {
     // The inventory is always created again, whatever the state of the last sync.
     if (state.isContinued) state.beginAnew(clock.now())
@@ -188,10 +183,7 @@ async function writeInventory(
     state.moveTo({ phase: 'complete', next: 'list' })
     await emitDeletes({ state, output, clock })
   }
-  output.running()
   await output.complete()
-  observer?.ended(stream.stream)
-  await output.flush()
 }
 
 /** The state of a stream before its first request. */
@@ -234,10 +226,10 @@ async function work(
       const error = await isolate(task, session, shared, settings)
       const { stream } = task.stream
       shared.inventories.get(task)?.ended(session.clock.now(), error !== undefined)
-      settings.observer?.ended(stream, error)
-      if (error !== undefined) failures.push({ stream, error })
-      // The barrier opens only when the first record has left the process.
-      await task.output.flush()
+      if (error !== undefined) {
+        failures.push({ stream, error })
+        await task.output.failed(error)
+      }
       barrier.finished(task)
     }
   }
@@ -252,7 +244,7 @@ async function isolate(
   shared: Shared,
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
-  const { log, signal, config, observer } = settings
+  const { log, signal, config } = settings
   const { endpoints, clock, client, retryPolicy } = session
   const { stream, redaction, output } = task
   try {
@@ -265,7 +257,7 @@ async function isolate(
       client,
       signal,
       retryPolicy,
-      reader: createPageReader(stream, redaction, config.maxRecordMb, output.selection),
+      reader: createPageReader(stream, redaction, config.maxRecordMb, task.selection),
       waits: createWaitReport(stream.stream, output, log),
       requests: task.requests,
     })
@@ -277,7 +269,6 @@ async function isolate(
       config,
       endpoints,
       log,
-      observer,
       expiredDeltas: shared.expiredDeltas,
       inventory: shared.inventories.get(task),
     })
@@ -289,24 +280,18 @@ async function isolate(
       void output.checkpoint()
       throw signal.reason
     }
-    output.started()
-    output.incomplete()
     return inContext(asConnectorError(error))
   }
 }
 
-function refuseAll(
+async function refuseAll(
   tasks: readonly StreamTask[],
   cause: unknown,
-  { signal, observer }: RunSettings,
-): Failure[] {
+  { signal }: RunSettings,
+): Promise<Failure[]> {
   signal.throwIfAborted()
   const error = asConnectorError(cause)
-  for (const { stream, output } of tasks) {
-    output.started()
-    output.incomplete()
-    observer?.ended(stream.stream, error)
-  }
+  await Promise.all(tasks.map(({ output }) => output.failed(error)))
   return [{ error }]
 }
 

@@ -10,7 +10,7 @@ import { firstRead } from './delta-window.ts'
 
 /** A stream to read, with its stored state and its output. */
 export interface StreamTask
-  extends Pick<StreamRequest, 'mode' | 'startOver' | 'refresh' | 'byLists'> {
+  extends Pick<StreamRequest, 'mode' | 'startOver' | 'refresh' | 'byLists' | 'selection'> {
   readonly stream: Stream
   /** The stored state of the stream, unchecked. */
   readonly storedState: unknown
@@ -116,7 +116,7 @@ export function createDeltaBarrier(tasks: readonly StreamTask[]) {
     open = resolve
   })
   if (lists.size === 0) open()
-  for (const { output } of lists) output.onRecord(open)
+  for (const { output } of lists) output.onFirstRecord(open)
   return {
     passed,
     finished(task: StreamTask) {

@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path'
 import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { ownFolder, privately, resolvedFile } from '../ground/private-file.ts'
-import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
-import { readStreams, type StreamReading } from '../protocol/read-run.ts'
+import type { Failure, Source, StreamRequest, Tools } from '../protocol/connector.ts'
+import { type ReadRunTools, readStreams, type StreamReading } from '../protocol/read-run.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Owner } from './account.ts'
 import type { Column } from './column.ts'
@@ -51,7 +51,7 @@ export interface WarehouseSyncSettings<Config> {
   /** The exit code of the program after such a sync, for the file's account. */
   readonly exitCodeOf: (sync: Pick<WarehouseSync, 'failures' | 'stopped'>) => number
   readonly now?: () => Date
-  readonly tools: Tools & Pick<ReadTools, 'observer'>
+  readonly tools: Tools & Pick<ReadRunTools, 'observer'>
 }
 
 /** The result of a sync. */
@@ -294,13 +294,13 @@ async function read<Config>(
         },
       })
       const keys = createRisingKeys(warehouse.highestGeneration(name))
-      const output = createWarehouseOutput({ stream: name, rows, keys, commits, log, now })
+      const output = createWarehouseOutput({ stream: name, rows, keys, commits, now })
       streams.set(name, { output, rows })
       const state = states.get(name)
       const before = state === undefined ? replaces?.get(name) : undefined
       const beginning = before === undefined ? startOver : 'full refresh'
       readings.push({
-        ...{ spec, mode: 'incremental', output },
+        ...{ spec, mode: 'incremental', writer: output },
         state: state ?? before,
         startOver: beginning,
       })
