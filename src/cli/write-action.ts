@@ -148,7 +148,7 @@ async function run(
   const isPrivate = object === 'external_references' && !showValues
   const tools = isPrivate ? withoutWords(given) : given
   const scopes = [...scopesOf([object]), ...(by === undefined ? [] : [`${by.collection}.read`])]
-  const lock = await openObject(dryRun ? undefined : folder, config.baseUrl, object)
+  const lock = await openObject(dryRun ? undefined : folder, config, object)
   return withClient(tools, scopes, async (client) => {
     const missing = await client.missingScopes(scopes)
     if (missing.length > 0) throw lacking(missing)

@@ -154,7 +154,7 @@ function openWriteSession(
   async function writerOf(object: ObjectName): Promise<Writer> {
     const known = writers.get(object)
     if (known !== undefined) return known.writer
-    const lock = await openObject(folder, service.baseUrl, object)
+    const lock = await openObject(folder, service, object)
     // What the service says about references may have values, which the log must not show.
     const hidesServiceWords = service.hidesServiceWords || object === 'external_references'
     const client = createServiceClient(

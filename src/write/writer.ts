@@ -1,5 +1,6 @@
 import type { WriteSettings } from '../config/write-settings.ts'
 import type { ConnectorError } from '../ground/errors.ts'
+import { isJsonObject } from '../ground/json.ts'
 import { readProjectJson } from '../ground/project-files.ts'
 import { nearest } from '../ground/text.ts'
 import { REAL_TIME, type Time } from '../http/clock.ts'
@@ -186,12 +187,26 @@ interface UnknownMember {
  */
 function unknownMembers(data: Data, object: ObjectName): readonly UnknownMember[] {
   const known = knownMembers(object)
-  const missing = Object.keys(objects[object].properties).filter(
-    (name) => !Object.hasOwn(data, name),
-  )
-  return Object.keys(data).flatMap((name) =>
-    name.startsWith('_') || known.has(fold(name)) ? [] : [{ name, meant: meantBy(name, missing) }],
-  )
+  const { properties } = objects[object]
+  const missing = Object.keys(properties).filter((name) => !Object.hasOwn(data, name))
+  const own = Object.keys(data).filter((name) => !name.startsWith('_') && !known.has(fold(name)))
+  return [
+    ...own.map((name) => ({ name, meant: meantBy(name, missing) })),
+    ...Object.entries(properties).flatMap(([name, schema]) => unknownWithin(data, name, schema)),
+  ]
+}
+
+/** The unknown members of an object within a record, such as `name.Default`. */
+function unknownWithin(data: Data, name: string, { properties }: JsonSchema): UnknownMember[] {
+  const within = data[name]
+  if (properties === undefined || !isJsonObject(within)) return []
+  const known = Object.keys(properties)
+  return Object.keys(within)
+    .filter((member) => !known.includes(member))
+    .map((member) => {
+      const meant = meantBy(member, known)
+      return { name: `${name}.${member}`, meant: meant && `${name}.${meant}` }
+    })
 }
 
 /** The message about unknown members of a record. */

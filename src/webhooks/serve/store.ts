@@ -94,8 +94,11 @@ function parse(text: string, path: string): StoreContent {
   }
   if (version === undefined || !Array.isArray(webhooks)) throw damaged(path)
   const isOwned = typeof tenant === 'string' && typeof baseUrl === 'string'
+  const hooks = webhooks.map((entry) => stored(entry) ?? refuse(path))
+  // Of two entries for one address, the one that is retired would delete the webhook of the other.
+  if (new Set(hooks.map(nonceOf)).size < hooks.length) throw damaged(path)
   return {
-    hooks: webhooks.map((entry) => stored(entry) ?? refuse(path)),
+    hooks,
     ...(isOwned && { owner: { tenant, baseUrl } }),
   }
 }
