@@ -1,13 +1,12 @@
 import { ClientError } from '../client/client-error.ts'
 import type { TranslatedText } from '../client/service-client.ts'
 import { folded, isBlank } from '../ground/text.ts'
-import type { Time } from '../http/clock.ts'
 import { statusIs } from '../http/status.ts'
 import { LATE_MS } from './journal.ts'
+import type { ObjectTools } from './object-tools.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import { NAMELESS, type WantedNamed } from './read-record.ts'
-import { groupBy, type TaskPool } from './task-pool.ts'
-import type { WriteClient } from './write-client.ts'
+import { groupBy } from './task-pool.ts'
 
 /** The writable fields of a record with a name, in one form: equal records have equal JSON. */
 export interface NamedFields {
@@ -104,17 +103,6 @@ export interface NamedChange {
   readonly wanted: WantedNamed
 }
 
-/** The tools to apply changes of job categories. */
-export interface JobCategoryTools {
-  readonly client: WriteClient
-  readonly pool: TaskPool
-  readonly time: Pick<Time, 'sleep'>
-  readonly signal: AbortSignal
-  readonly missingFields: 'keep' | 'empty'
-  /** Called once for each record, when its verdict is final. */
-  readonly settle: (ordinal: number, verdict: Verdict) => void
-}
-
 /** The verdict on a record, and what its job category should have now; without an id it was not found. */
 interface Change {
   readonly verdict: Verdict
@@ -134,10 +122,10 @@ interface Uncertain {
  */
 export async function applyJobCategories(
   changes: readonly NamedChange[],
-  tools: JobCategoryTools,
+  { client, pool, settings, settle, time, signal }: ObjectTools,
 ): Promise<void> {
-  const { client, pool, missingFields, settle, time, signal } = tools
   const { jobCategories } = client
+  const { missingFields } = settings
   const uncertain = new Map<string, Uncertain>()
   await pool.each(inOrderOfKey(changes), async (sequence) => {
     for (const { ordinal, wanted } of sequence) {
