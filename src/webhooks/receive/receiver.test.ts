@@ -173,7 +173,7 @@ describe('a delivery is refused', () => {
 })
 
 describe('the webhook of a delivery', () => {
-  const creating: Hook = { collection: 'clockings', keys: [], state: 'creating' }
+  const creating: Hook = { collection: 'clockings', state: 'creating' }
   const becoming = (hook: Hook | undefined) => ({
     hooks: { byNonce: () => creating, settled: async () => hook },
   })

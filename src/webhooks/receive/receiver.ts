@@ -12,7 +12,6 @@ import {
   type DeliveryPath,
   type Hook,
   type Hooks,
-  headOf,
   headRefusal,
   parseDeliveryPath,
   type RefusalReason,
@@ -126,14 +125,15 @@ async function decided(
   hook: Hook,
   { hooks, onDelivery, quietLog, bodyBytes, keyMs, askForBody }: ReceiveTools,
 ): Promise<Decision> {
-  const head = headOf(request.method, (name) => request.headers[name] as string | undefined)
+  const { method, headers } = request
+  const head = { method, header: (name: string) => headers[name] as string | undefined }
   const refusal = headRefusal(head, bodyBytes)
   if (refusal !== undefined) return refusal
   // Until the key is known, the sender keeps the body.
   const known = hook.state === 'creating' ? await hooks.settled(nonce, keyMs) : hook
-  if (known === undefined || known.state === 'creating') return 'no-key-yet'
+  if (known?.key === undefined) return 'no-key-yet'
   askForBody()
-  const body = hashBody(known.keys)
+  const body = hashBody(known.key)
   const reason = await receiveBody(head, (take) => eachPart(request, take), bodyBytes, body)
   if (reason !== undefined) return reason
   onDelivery(known.collection)
@@ -168,22 +168,21 @@ function eachPart(request: IncomingMessage, take: (part: Buffer) => boolean): Pr
 const KEPT_BYTES = 16_384
 
 /** Hashes a body while it arrives: it is never stored. */
-function hashBody(keys: readonly string[]): BodyVerifier & { isBroken(): boolean } {
-  const hashes = keys.map((key) => createHmac('sha256', key))
+function hashBody(key: string): BodyVerifier & { isBroken(): boolean } {
+  const hash = createHmac('sha256', key)
   const decoder = new TextDecoder()
   let bytes = 0
   let kept = ''
   return {
     take(part) {
       bytes += part.length
-      for (const hash of hashes) hash.update(part)
+      hash.update(part)
       if (bytes <= KEPT_BYTES) kept += decoder.decode(part, { stream: true })
     },
     isSigned(authorization) {
       const claimed = claimedDigest(authorization)
       const given = 'digest' in claimed ? Buffer.from(claimed.digest, 'base64') : Buffer.alloc(32)
-      // All are compared, whatever the others return, so that the time says nothing about the keys.
-      return hashes.map((hash) => timingSafeEqual(hash.digest(), given)).includes(true)
+      return timingSafeEqual(hash.digest(), given)
     },
     isBroken: () => bytes <= KEPT_BYTES && tryParseJson(kept) === undefined,
   }

@@ -171,9 +171,8 @@ async function create(action: Creation, round: Round): Promise<boolean> {
     await notCreated(error, creating, round)
     return false
   }
-  const { id, key, validUntil } = record
-  const until = validUntil === undefined ? {} : { validUntil: validUntil.toISOString() }
-  await change(creating, { ...hook, state: 'live', id, key, ...until }, round)
+  const { id, key } = record
+  await change(creating, { ...hook, state: 'live', id, key }, round)
   round.listed = [...round.listed, record]
   keeping.accepted(collection)
   round.log.info(`${collection}: created a webhook${why === undefined ? '' : `, because ${why}`}.`)

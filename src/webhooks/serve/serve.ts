@@ -7,7 +7,7 @@ import { REAL_TIME, sleep } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
 import { createReceiver, type Receiver } from '../receive/receiver.ts'
 import { createKeeper, type Keeper, type KeeperTools } from './keeper.ts'
-import { createActivity, type Facts, healthPage, metricsPage } from './monitoring.ts'
+import { count, createActivity, type Facts, healthPage, metricsPage } from './monitoring.ts'
 import { type HookStore, openHookStore, type StoreOwner } from './store.ts'
 import {
   createSyncScheduler,
@@ -143,7 +143,8 @@ export async function startServer(
   }
 
   function notify(names: readonly string[], reason: Reason): void {
-    activity.notified(names, reason)
+    count(activity.notifications, reason)
+    if (reason === 'delivery') for (const name of names) activity.lastDelivery.set(name, new Date())
     scheduler.notify(names, reason)
   }
 
@@ -153,7 +154,8 @@ export async function startServer(
     const { reason, deliveries } = batch
     log.info(`Sync begins: reason=${reason} deliveries=${deliveries} streams=${streams.join(',')}`)
     const { result, detail } = await trigger({ streams, reason }, stop)
-    activity.triggered(result, beganAt)
+    count(activity.triggers, result)
+    if (result === 'done') activity.lastSync = beganAt
     const seconds = ((Date.now() - beganAt.getTime()) / 1000).toFixed(1)
     const text = `Sync ${result}${NEXT[result]}: ${detail}, seconds=${seconds}`
     if (result === 'failed' && !stop.aborted) log.warn(text)
