@@ -93,9 +93,9 @@ async function compareById(
   for (const { name, value } of wanted.also) {
     const links = await cache.links(COLLECTION, name)
     const spelled = links.spelled(value)
-    const linked = links.isKnown(spelled)
-      ? links.idOf(spelled)
-      : (await client.references.get(COLLECTION, name, spelled))?.internalReference
+    const linked =
+      links.idOf(spelled) ??
+      (await client.references.get(COLLECTION, name, spelled))?.internalReference
     if (linked === null) return UNREADABLE
     if (linked !== undefined && linked !== id)
       return {

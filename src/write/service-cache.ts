@@ -17,8 +17,6 @@ export interface Links {
   idOf(value: string): string | undefined
   /** The value of a record; undefined if it has none, or if that is unknown. */
   valueOfId(id: string): string | undefined
-  /** Whether it is known which record has the value, or that none has it. */
-  isKnown(value: string): boolean
   /** Whether this run has linked the value. */
   isOurs(value: string): boolean
   /** Links a value to a record, and removes the old link of either. */
@@ -66,7 +64,6 @@ export function createLinks(listed: readonly ListedLink[], isComplete: boolean):
   const list: Links = {
     idOf: (value) => ids.get(value) ?? undefined,
     valueOfId: (id) => values.get(id),
-    isKnown: (value) => (isComplete || ids.has(value)) && ids.get(value) !== null,
     isOurs: () => false,
     link: unchangeable,
     unlink: unchangeable,
@@ -112,7 +109,6 @@ export function changesOf(base: Links): LinkChanges {
   return {
     idOf,
     valueOfId,
-    isKnown: (value) => ids.has(value) || base.isKnown(value),
     isOurs: base.isOurs,
     link(value, id) {
       unlink(value)
