@@ -160,6 +160,7 @@ export interface ServiceCache {
 export function createServiceCache(client: WriteClient): ServiceCache {
   const lists = new Map<string, Promise<CachedLinks>>()
   let locations: Promise<Map<string, WorkLocation>> | undefined
+  const readWorkLocations = () => (locations = listWorkLocations())
   return {
     links(collection, name) {
       const key = JSON.stringify([collection, name])
@@ -193,11 +194,6 @@ export function createServiceCache(client: WriteClient): ServiceCache {
     // If the service writes the name in another way, a list without it does not say that there are none.
     const isOfName = seen === 0 || listed.length > 0
     return createLinks(listed, isOfName && listed.every(({ id }) => id !== null))
-  }
-
-  function readWorkLocations(): Promise<Map<string, WorkLocation>> {
-    locations = listWorkLocations()
-    return locations
   }
 
   async function listWorkLocations(): Promise<Map<string, WorkLocation>> {

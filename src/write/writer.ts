@@ -12,7 +12,7 @@ import { createOutcomeReporter, type Outcome, type OutcomeSummary, refusalOf } f
 import { createServiceCache } from './service-cache.ts'
 import { createTaskPool } from './task-pool.ts'
 import { CONCURRENCY, type TargetReference, writeBatch } from './write-batch.ts'
-import { endedByRefusals, type WriteClient, withoutWrites } from './write-client.ts'
+import { createObjectClient, type WriteClient } from './write-client.ts'
 
 /** Writes records in the order in which they are added; calls must not overlap. */
 export interface Writer {
@@ -71,13 +71,9 @@ const BATCH_SIZE = 1000
 export function createWriter(options: WriterOptions): Writer {
   const { settings, signal, batchSize = BATCH_SIZE, onUnknownMember } = options
   const { journal = createJournal(), time = REAL_TIME } = options
-  const client = settings.dryRun ? withoutWrites(options.client) : options.client
-  const clients = {
-    external_references: endedByRefusals(client),
-    job_categories: endedByRefusals(client),
-    work_locations: endedByRefusals(client),
-  }
-  const cache = createServiceCache(client)
+  const own = () => createObjectClient(options.client, settings.dryRun)
+  const clients = { external_references: own(), job_categories: own(), work_locations: own() }
+  const cache = createServiceCache(options.client)
   const inputKeys = createInputKeys(settings.maxDeletes)
   const failures = new Map<ObjectName, ConnectorError>()
   const reporter = createOutcomeReporter({ ...options, isDryRun: settings.dryRun })
