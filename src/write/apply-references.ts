@@ -330,11 +330,7 @@ export async function restoreMoves(
       if (found === 'unanswered') throw notRestorable(journal)
       return found?.id
     }
-    for (const [value] of [...old, ...wanted])
-      present.set(
-        value,
-        links.isComplete ? links.idOf(links.spelled(value)) : await holderOf(value),
-      )
+    for (const [value] of [...old, ...wanted]) present.set(value, await holderOf(value))
     const isFree = (id: string | undefined) =>
       id !== undefined && ![...present.values()].includes(id) && links.valueOfId(id) === undefined
     for (const [value, id] of old) {
