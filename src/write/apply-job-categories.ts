@@ -1,5 +1,5 @@
 import { ClientError } from '../client/client-error.ts'
-import type { TranslatedText } from '../client/service-client.ts'
+import type { JobCategory, TranslatedText } from '../client/service-client.ts'
 import { folded, isBlank } from '../ground/text.ts'
 import { statusIs } from '../http/status.ts'
 import { LATE_MS } from './journal.ts'
@@ -69,19 +69,13 @@ export const EMPTY: NamedFields = { defaultName: '', translations: {}, text: '' 
  * Whether a record would change nothing; if folded, spaces at the ends and the Unicode form are ignored.
  */
 export function differenceOf(a: NamedFields, b: NamedFields): 'none' | 'folded' | 'real' {
-  const [one, other] = [JSON.stringify(a), JSON.stringify(b)]
-  if (one === other) return 'none'
-  return JSON.stringify(foldedFields(a)) === JSON.stringify(foldedFields(b)) ? 'folded' : 'real'
+  const isSame = (form?: typeof foldedText) => JSON.stringify(a, form) === JSON.stringify(b, form)
+  if (isSame()) return 'none'
+  return isSame(foldedText) ? 'folded' : 'real'
 }
 
-function foldedFields({ defaultName, translations, text }: NamedFields): NamedFields {
-  return {
-    defaultName: folded(defaultName),
-    translations: sorted(
-      Object.fromEntries(Object.entries(translations).map(([key, value]) => [key, folded(value)])),
-    ),
-    text: folded(text),
-  }
+function foldedText(_member: string, value: unknown): unknown {
+  return typeof value === 'string' ? folded(value) : value
 }
 
 /** The name in the service's form, without translations if there are none. */
@@ -168,7 +162,7 @@ export async function applyJobCategories(
     if (found === undefined) return { verdict: ABSENT }
     const { record, etag } = found
     const { id } = record
-    const current = fieldsOf({ name: record.name, text: record.externalCode })
+    const current = fieldsOfCategory(record)
     const fields = mergeNamed(current, wanted, missingFields)
     if (fields.defaultName === '') return { verdict: NAMELESS }
     const body = { name: nameOf(fields), ...(fields.text !== '' && { externalCode: fields.text }) }
@@ -201,8 +195,12 @@ export async function applyJobCategories(
 
   async function fieldsNow(id: string): Promise<NamedFields | undefined> {
     const record = (await jobCategories.get({ id }))?.record
-    return record && fieldsOf({ name: record.name, text: record.externalCode })
+    return record && fieldsOfCategory(record)
   }
+}
+
+function fieldsOfCategory({ name, externalCode }: JobCategory): NamedFields {
+  return fieldsOf({ name, text: externalCode })
 }
 
 function refused(error: unknown): Change {

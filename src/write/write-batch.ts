@@ -97,8 +97,18 @@ const WRITE: Readonly<
   Record<ObjectName, (records: readonly WriteRecord[], tools: RecordTools) => Promise<void>>
 > = {
   external_references: writeReferences,
-  job_categories: writeJobCategories,
-  work_locations: writeWorkLocations,
+  job_categories(records, tools) {
+    const { jobCategoryReference: reference } = tools.settings
+    const setting = 'job_category_reference'
+    const rules = { textField: 'externalCode', reference, setting } as const
+    return applyJobCategories(namedChanges(records, tools, rules), tools)
+  },
+  work_locations(records, tools) {
+    const { workLocationReference: reference } = tools.settings
+    const setting = 'work_location_reference'
+    const rules = { textField: 'description', reference, setting } as const
+    return applyWorkLocations(namedChanges(records, tools, rules), tools)
+  },
 }
 
 type Wanted = WantedReference & ReferenceChange
@@ -215,30 +225,6 @@ function refusalOfMirror(
   const taken = links.takenAfter(targetOf({ start: links, changes, relink }))
   if (taken <= mayBeTaken(links.initialSize, maxDeletes)) return undefined
   return tooManyTaken(taken, links, `${collection}, ${name}`, maxDeletes)
-}
-
-async function writeJobCategories(
-  records: readonly WriteRecord[],
-  tools: RecordTools,
-): Promise<void> {
-  const changes = namedChanges(records, tools, {
-    textField: 'externalCode',
-    reference: tools.settings.jobCategoryReference,
-    setting: 'job_category_reference',
-  })
-  await applyJobCategories(changes, tools)
-}
-
-async function writeWorkLocations(
-  records: readonly WriteRecord[],
-  tools: RecordTools,
-): Promise<void> {
-  const changes = namedChanges(records, tools, {
-    textField: 'description',
-    reference: tools.settings.workLocationReference,
-    setting: 'work_location_reference',
-  })
-  await applyWorkLocations(changes, tools)
 }
 
 function namedChanges(
