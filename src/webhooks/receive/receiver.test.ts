@@ -193,6 +193,12 @@ describe('the webhook of a delivery', () => {
     expect(warnings[0]).toContain('the key of the webhook was not known in time')
   })
 
+  it('that was given up without a key fits no signature: 401', async () => {
+    const hook: Hook = { collection: 'clockings', state: 'retiring' }
+    const { deliver, verified } = await startReceiver({ hook })
+    expect([await deliver(RECORD), verified]).toEqual([401, []])
+  })
+
   it('may be retiring', async () => {
     const { deliver, verified } = await startReceiver({ hook: { ...LIVE, state: 'retiring' } })
     expect(await deliver(RECORD)).toBe(200)

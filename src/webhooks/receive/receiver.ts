@@ -314,7 +314,8 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
     if (refusal !== undefined) return refusal
     // Until the key is known, the sender keeps the body.
     const known = hook.state === 'creating' ? await hooks.settled(nonce, keyMs) : hook
-    if (known?.key === undefined) return 'no-key-yet'
+    if (known === undefined || known.state === 'creating') return 'no-key-yet'
+    if (known.key === undefined) return 'no-key-fits'
     askForBody()
     const body = hashBody(known.key)
     const reason = await receiveBody(head, (take) => eachPart(request, take), bodyBytes, body)
