@@ -70,17 +70,18 @@ async function carryOutRound(
   let remaining: ReadonlySet<string> = new Set()
   /** Collections for which this round has requested a webhook: once is enough. */
   const asked = new Set<string>()
+  /** The webhooks of this round, which the list may not show yet. */
+  const made: Webhook[] = []
   /** Whether a creation has failed: only the list says whether the webhook was created all the same. */
   let isInDoubt = false
   /** What a later round may do better. */
   let failure: ClientError | undefined
-  await look()
-  // The predecessor is deleted by a second plan, as it would be after a crash.
-  while (await carryOutPlan()) {}
-  if (isInDoubt) {
+  // Each plan is made from a list that was just read: with an older one, and the time of now, it would forget what the list
+  // does not show yet. The predecessor of a new webhook is deleted by a second plan, as it would be after a crash.
+  do {
+    isInDoubt = false
     await look()
-    await carryOutPlan()
-  }
+  } while ((await carryOutPlan()) || isInDoubt)
   keeping.found(store.hooks, listed, client.now())
   if (failure !== undefined) throw failure
 
@@ -89,7 +90,8 @@ async function carryOutRound(
     const records = await all(client.webhooks.list())
     const answered = store.hooks.filter(({ deletedAt }) => deletedAt !== undefined)
     const gone = new Set([...deleted, ...answered.map(({ id }) => id)])
-    const alive = records.filter((record) => !isDeleted(record))
+    const unseen = made.filter(({ id }) => !records.some((record) => record.id === id))
+    const alive = [...records, ...unseen].filter((record) => !isDeleted(record))
     listed = alive.filter(({ id }) => !gone.has(id))
     remaining = new Set(alive.map(({ id }) => id).filter((id) => gone.has(id)))
   }
@@ -148,7 +150,7 @@ async function carryOutRound(
     }
     const { id, key } = record
     await change(creating, { ...hook, state: 'live', id, key })
-    listed = [...listed, record]
+    made.push(record)
     keeping.accepted(collection)
     log.info(`${collection}: created a webhook${why === undefined ? '' : `, because ${why}`}.`)
     onCreated(collection)
