@@ -1,4 +1,5 @@
 import { nearest } from '../ground/text.ts'
+import { personCodes } from '../privacy/person-codes.ts'
 import {
   keepsNames,
   leftOutReferences,
@@ -71,6 +72,8 @@ export interface Config {
   readonly externalReferences: readonly ReferenceChoice[]
   readonly activityStructures: readonly ActivityStructure[]
   readonly privacy: PrivacySettings
+  /** Codes of people whose records the source leaves out; see `PersonCodes`. */
+  readonly suppressedPeople: readonly string[]
   /** Whether messages leave out the service's texts, except for its codes, because a text may name people. */
   readonly hidesServiceWords: boolean
   readonly concurrency: number
@@ -150,7 +153,7 @@ export function parseConfig(input: unknown): Config {
     company: config['company'] as string | undefined,
     externalReferences: references(config['external_references'] as ReferenceChoice[]),
     activityStructures: config['activity_structures'] as ActivityStructure[],
-    privacy: privacy(config),
+    ...people(config),
     hidesServiceWords: !keepsNames(config['personal_data'] as PrivacyMode),
     concurrency: config['concurrency'] as number,
     requestsPerMinute: config['requests_per_minute'] as number | undefined,
@@ -235,6 +238,21 @@ function references(choices: readonly ReferenceChoice[]): readonly ReferenceChoi
     )
   }
   return choices
+}
+
+function people(config: Json): Pick<Config, 'privacy' | 'suppressedPeople'> {
+  const settings = privacy(config)
+  const suppressedPeople = config['suppressed_people'] as readonly string[]
+  if (suppressedPeople.length === 0) return { privacy: settings, suppressedPeople }
+  const { pseudonyms } = settings
+  if (pseudonyms === undefined)
+    throw notValid('privacy_key is missing: the codes of suppressed_people were made with it.')
+  const { isOurs } = personCodes(pseudonyms)
+  const other = suppressedPeople.findIndex((code) => !isOurs(code))
+  if (other < 0) return { privacy: settings, suppressedPeople }
+  throw notValid(
+    `suppressed_people.${other} was made with another privacy_key or for another tenant, so it would leave out nobody. Make it again: protime person erase prints it.`,
+  )
 }
 
 function privacy(config: Json): PrivacySettings {

@@ -151,6 +151,7 @@ export const OTHER_FAILURES = [
   'not-a-warehouse',
   'nothing-compared',
   'outcomes-not-known',
+  'person-still-listed',
   'query-not-valid',
   'records-failed',
   'rejected-records-not-written',
