@@ -9,13 +9,15 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { personStreams } from '../src/streams/person-paths.ts'
 import { type Row, startTenant, type Tenant } from './engines/tenant.ts'
-import { ask, protime, verify } from './testing/protime.ts'
+import { ask, protime, startProtime, verify } from './testing/protime.ts'
 
 const NAME = 'Qwxyzlastname'
+const REFERENCE = 'Qwxyz-1042-hr'
 const KEY = 'Wq3-xkT9_mB7vZ2p'
 
 let folder: string
@@ -30,7 +32,7 @@ beforeEach(async () => {
   emulator.update('people', id, { lastName: NAME })
   const [other] = emulator.all('assignments').filter((row) => idOf(row) !== id)
   emulator.update('assignments', Number(other?.['id']), { comments: `replaces ${NAME}.` })
-  emulator.setReference('people', 'hr-of-acme', 'Qwxyz-1042-hr', id)
+  emulator.setReference('people', 'hr-of-acme', REFERENCE, id)
 })
 afterEach(async () => {
   await tenant.emulator.close()
@@ -119,7 +121,7 @@ describe('protime person export', () => {
     const output = join(folder, 'person.jsonl')
     const { employeeNumber } = tenant.emulator.all('people').find((row) => row['id'] === id) as Row
     for (const reference of [
-      'people:hr-of-acme=Qwxyz-1042-hr',
+      `people:hr-of-acme=${REFERENCE}`,
       `people:@employee-number=${employeeNumber}`,
     ]) {
       const run = await protime(
@@ -224,11 +226,84 @@ describe('protime person erase', () => {
       // A view that DuckDB writes otherwise after it was opened again is made anew.
       expect(again.stderr).not.toMatch(/(WARN|ERROR) (?!.*the view flat\.)/)
       expect(marksIn(folder)).toEqual([])
+      expect(await miscounted(warehouse)).toEqual([])
       expect(await protime('person', 'export', String(id), ...words)).toMatchObject({ exitCode: 4 })
       expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
     }
   })
 })
+
+/** The streams with people of which the inventory does not say the number of rows. */
+async function miscounted(warehouse: string): Promise<string[]> {
+  const wrong: string[] = []
+  for (const stream of personStreams().keys()) {
+    const counted = `SELECT records FROM inventory WHERE stream = '${stream}' AND part = 'all' AND "isComplete"`
+    const [row] = await ask(
+      warehouse,
+      `SELECT (${counted}) = (SELECT count(*) FROM ${stream} WHERE _deleted_at IS NULL) AS agrees`,
+    )
+    if (row?.['agrees'] !== true) wrong.push(stream)
+  }
+  return wrong
+}
+
+it('protime person erase that is killed leaves the old file or the new one', {
+  timeout: 240_000,
+}, async () => {
+  const { warehouse, words, sync } = settle()
+  await sync()
+  await removeFromService()
+  const waiting = "_protime_next_breaks WHERE person->>'$.id'"
+  await ask(warehouse, 'CREATE TABLE _protime_next_breaks AS FROM breaks')
+  const keep = readFileSync(warehouse)
+  const content =
+    "SELECT count(*)::INT AS rows, sum(hash(source))::VARCHAR AS sum FROM clockings AS source WHERE person->>'$.id' <> "
+  const others = await ask(warehouse, `${content}'${id}'`)
+  const outcomes = new Set<string>()
+  for (let kill = 0; kill < KILLS; kill++) {
+    writeFileSync(warehouse, keep)
+    const { child, ended } = startProtime(['person', 'erase', String(id), ...words])
+    // The half of them while the new file is made.
+    const isThere = () =>
+      kill % 2 === 0 ? existsSync(`${warehouse}.sync`) : isBegun(`${warehouse}.sync`)
+    while (child.exitCode === null && !isThere()) await setImmediate()
+    await sleep((kill % 2 === 0 ? FIRST_MS : LAST_MS) * (kill / KILLS))
+    child.kill('SIGKILL')
+    await ended
+    const [{ rows = 0 } = {}] = await ask(
+      warehouse,
+      `SELECT count(*)::INT AS rows FROM clockings WHERE person->>'$.id' = '${id}'`,
+    )
+    const isNew = Number(rows) === 0
+    outcomes.add(isNew ? 'new' : 'old')
+    if (isNew) expect(readFileSync(warehouse).includes(REFERENCE)).toBe(false)
+    expect(await ask(warehouse, `${content}'${id}'`)).toEqual(others)
+  }
+  expect([...outcomes]).toContain('old')
+  expect((await protime('person', 'erase', String(id), ...words)).stdout).toContain('"receipt"')
+  expect(readdirSync(folder).sort()).toEqual(['acme.duckdb', 'config.json'])
+  // In the comment of somebody else, which is to be judged.
+  expect(marksIn(folder)).toEqual(['acme.duckdb'])
+  expect(readFileSync(warehouse).includes(REFERENCE)).toBe(false)
+  expect(await ask(warehouse, `SELECT count(*)::INT AS rows FROM ${waiting} = '${id}'`)).toEqual([
+    { rows: 0 },
+  ])
+  expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
+})
+
+const KILLS = 10
+const [FIRST_MS, LAST_MS] = [800, 300]
+
+/** Whether the new file is being made in a folder. */
+function isBegun(path: string): boolean {
+  try {
+    const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
+    return names.some((name) => name.endsWith('fresh.duckdb'))
+  } catch {
+    // It is being made, or removed.
+    return false
+  }
+}
 
 /** The files below a folder that have a mark of the person. */
 function marksIn(path: string): string[] {
@@ -236,6 +311,6 @@ function marksIn(path: string): string[] {
     const file = join(path, name)
     if (!existsSync(file) || !statSync(file).isFile()) return false
     const bytes = readFileSync(file)
-    return [NAME, 'Qwxyz-1042-hr'].some((mark) => bytes.includes(mark))
+    return [NAME, REFERENCE].some((mark) => bytes.includes(mark))
   })
 }

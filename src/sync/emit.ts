@@ -109,7 +109,8 @@ export async function* emitPages(
     }
     const { batch, leftOut } = suppression.apply(event.batch)
     // A row of the warehouse may have become a suppressed person's, or its person was suppressed since.
-    if (leftOut.length > 0) keys.markGone(leftOut.map((i) => keyAt(event.batch, i)).filter(keys.has))
+    if (leftOut.length > 0)
+      keys.markGone(leftOut.map((i) => keyAt(event.batch, i)).filter(keys.has))
     await write(batch, event.type === 'records' && mayOmit)
     if (event.type === 'records') continue
     keys.pageEnded()

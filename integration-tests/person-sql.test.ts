@@ -1,0 +1,136 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { personStreams } from '../src/streams/person-paths.ts'
+import { keyOf, streams } from '../src/streams/streams.ts'
+import { literal, quoted } from '../src/warehouse/sql.ts'
+import { type PostgreSql, startPostgreSql } from './engines/meltano/postgresql.ts'
+import { type Row, startTenant, type Tenant } from './engines/tenant.ts'
+import { protime, withDuckDb } from './testing/protime.ts'
+
+/** What loaders make of an id, of an object and of a text. */
+interface Form {
+  readonly id: string
+  readonly object: string
+  readonly text: string
+}
+
+/** Runs statements; answers with the numbers that the last one selects, one a line. */
+type Run = (sql: string) => Promise<string>
+
+let folder: string
+let tenant: Tenant
+let words: readonly string[]
+let id: string
+/** The number of rows of the person, by stream. */
+let exported: Readonly<Record<string, number>>
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'protime-person-sql-'))
+  tenant = await startTenant()
+  id = String(tenant.emulator.all('people')[1]?.['id'])
+  const [file, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]
+  writeFileSync(file, JSON.stringify(tenant.config), { mode: 0o600 })
+  words = ['--config', file, '--warehouse', warehouse]
+  await protime('sync', ...words, '--quiet')
+  const { stdout } = await protime('person', 'export', id, ...words)
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Row)
+  const count = (name: string) => lines.filter(({ stream }) => stream === name).length
+  exported = Object.fromEntries([...personStreams().keys()].map((name) => [name, count(name)]))
+}, 120_000)
+afterAll(async () => {
+  await tenant.emulator.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Loads the columns by which rows are found into tables of this form, in a schema of its own. */
+async function load(schema: string, { id: integer, object, text }: Form, run: Run): Promise<void> {
+  await run(`CREATE SCHEMA ${schema}`)
+  for (const [name, paths] of personStreams()) {
+    const stream = streams.get(name)
+    const keys = stream === undefined ? [] : keyOf(stream)
+    const columns = [...new Set([...keys, ...paths.map(({ path: [column] }) => column)])]
+    const typed = columns.map((column) => {
+      const type = column === 'id' ? integer : column === 'person' ? object : text
+      return `${quoted(column)} ${type}`
+    })
+    await run(`CREATE TABLE ${schema}.${name} (${typed.join(', ')})`)
+    const rows = (await tenant.truth(name)).map(
+      (row) => `(${columns.map((column) => written(row[column])).join(', ')})`,
+    )
+    for (let at = 0; at < rows.length; at += 500)
+      await run(`INSERT INTO ${schema}.${name} VALUES ${rows.slice(at, at + 500).join(', ')}`)
+  }
+}
+
+function written(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL'
+  return literal(typeof value === 'object' ? JSON.stringify(value) : String(value))
+}
+
+/** The statements find and delete what `person export` finds, and nothing else. */
+async function expectSame(dialect: string, inSchema: Run): Promise<void> {
+  const { stdout: script } = await protime('person', 'sql', id, '--dialect', dialect, ...words)
+  const selects = script.split('\n').filter((line) => line.startsWith('SELECT'))
+  const names = [...personStreams().keys()]
+  const counts = async () => {
+    const found: Record<string, number> = {}
+    for (const [i, select] of selects.entries())
+      found[names[i] ?? ''] = Number(
+        await inSchema(`SELECT count(*) FROM (${select.slice(0, -1)}) AS found`),
+      )
+    return found
+  }
+  const all = () =>
+    inSchema(`SELECT ${names.map((name) => `(SELECT count(*) FROM ${name})`).join(' + ')}`)
+  expect(selects.length).toBe(names.length)
+  expect(await counts()).toEqual(exported)
+  const before = Number(await all())
+  await inSchema(script)
+  expect(Object.values(await counts())).toEqual(names.map(() => 0))
+  const own = Object.values(exported).reduce((sum, count) => sum + count, 0)
+  expect(Number(await all())).toBe(before - own)
+}
+
+describe('protime person sql for DuckDB', () => {
+  it.each<Form>([
+    { id: 'BIGINT', object: 'JSON', text: 'VARCHAR' },
+    { id: 'VARCHAR', object: 'VARCHAR', text: 'VARCHAR' },
+  ])('finds and deletes what export finds: $id, $object', async (form) => {
+    const file = join(folder, `${form.id}.duckdb`)
+    const run: Run = (sql) =>
+      withDuckDb(file, async (connection) =>
+        String((await connection.runAndReadAll(sql)).getRows()[0]?.[0]),
+      )
+    await load('protime', form, run)
+    await expectSame('duckdb', (sql) => run(`USE protime; ${sql}`))
+  })
+})
+
+/** Where Debian and the runners of GitHub have it; the engines install it elsewhere. */
+const isInstalled = existsSync('/usr/lib/postgresql')
+
+describe.runIf(isInstalled)('protime person sql for PostgreSQL', () => {
+  let server: PostgreSql
+  beforeAll(async () => {
+    server = await startPostgreSql(mkdtempSync(join(tmpdir(), 'protime-person-pg-')))
+  }, 120_000)
+  afterAll(() => server?.stop())
+
+  it.each<Form>([
+    { id: 'bigint', object: 'jsonb', text: 'text' },
+    { id: 'numeric', object: 'json', text: 'varchar' },
+    { id: 'text', object: 'text', text: 'text' },
+  ])('finds and deletes what export finds: $id, $object', { timeout: 60_000 }, async (form) => {
+    const schema = `as_${form.id}`
+    await load(schema, form, (sql) => server.query(sql))
+    await expectSame('postgres', async (sql) => {
+      const lines = (await server.query(`SET search_path = ${schema}; ${sql}`)).trim().split('\n')
+      return lines.at(-1) ?? ''
+    })
+  })
+})
