@@ -53,7 +53,7 @@ async function load(schema: string, { id: integer, object, text }: Form, run: Ru
   for (const [name, paths] of personStreams()) {
     const stream = streams.get(name)
     const keys = stream === undefined ? [] : keyOf(stream)
-    const columns = [...new Set([...keys, ...paths.map(({ path: [column] }) => column)])]
+    const columns = [...new Set([...keys, ...paths.map(([column]) => column)])]
     const typed = columns.map((column) => {
       const type = column === 'id' ? integer : column === 'person' ? object : text
       return `${quoted(column)} ${type}`

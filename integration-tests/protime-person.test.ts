@@ -82,7 +82,7 @@ async function removeFromService(): Promise<void> {
 it('every stream with a person is known, by a path of its schema', () => {
   const paths = [...personStreams()].map(([stream, own]) => [
     stream,
-    ...own.map(({ path }) => path.join('.')),
+    ...own.map((path) => path.join('.')),
   ])
   expect(paths.length).toBe(19)
   expect(paths).toContainEqual(['people', 'id'])

@@ -1,13 +1,9 @@
 import { createPrivateFile } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
-import type { PersonDialect } from '../person/dialects.ts'
+import type { PersonDialect } from '../person/conditions.ts'
 import { erasePerson } from '../person/erase-person.ts'
-import {
-  exportedLine,
-  idsByReference,
-  type PersonReference,
-  readPerson,
-} from '../person/export-person.ts'
+import { idsByReference, type PersonReference } from '../person/find-by-reference.ts'
+import { readPerson } from '../person/person-tables.ts'
 import { personSql } from '../person/print-sql.ts'
 import { personCodes } from '../privacy/person-codes.ts'
 import { createSource, offeredStreams } from '../source/source.ts'
@@ -41,22 +37,22 @@ export async function exportPerson(
   const database = await orStartError(openOwned(warehouse, ownerOf(config), patience))
   try {
     const { connection } = database
-    const ids =
-      reference === undefined
-        ? [String(given)]
-        : await idsByReference(connection, reference, config.privacy)
-    if (ids.length > 1)
-      throw new UsageError(`the reference leads to ${ids.length} people; name one by its id`)
-    const [id] = ids
-    const { rows, toJudge } =
-      id === undefined ? { rows: [], toJudge: [] } : await readPerson(connection, id)
-    if (rows.length === 0) return notFound(tools, warehouse)
-    const lines = [...rows, ...toJudge].map(exportedLine)
+    const [id = given, ...more] =
+      reference === undefined ? [] : await idsByReference(connection, reference, config.privacy)
+    if (more.length > 0) throw new UsageError('the reference leads to several people; name an id')
+    const found = id === undefined ? undefined : await readPerson(connection, id)
+    if (found === undefined || found.rows.length === 0) return notFound(tools, warehouse)
+    const { rows, toJudge } = found
+    const lines = [...rows, ...toJudge].map(
+      ({ row, ...place }) => `${JSON.stringify(place).slice(0, -1)},"row":${row}}`,
+    )
     if (output === undefined) for (const line of lines) await print(line)
-    else await writeNew(output, lines)
-    const streams = new Set(rows.map(({ stream }) => stream)).size
+    else
+      await createPrivateFile(output, `${lines.join('\n')}\n`).catch((error) => {
+        throw new UsageError(`the file of --output cannot be made: ${error.message}`)
+      })
     log.info(
-      `${rows.length} rows of ${streams} streams are the person's; ${toJudge.length} rows of others may name the person: judge them before you pass them on.`,
+      `${rows.length} rows are the person's; ${toJudge.length} rows of others may name the person: judge them before you pass them on.`,
     )
     return EXIT.done
   } finally {
@@ -64,56 +60,29 @@ export async function exportPerson(
   }
 }
 
-async function writeNew(path: string, lines: readonly string[]): Promise<void> {
-  try {
-    await createPrivateFile(path, lines.map((line) => `${line}\n`).join(''))
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const why =
-      code === 'EEXIST'
-        ? `exists already: ${path}; name a new one`
-        : `cannot be written: ${message}`
-    throw new UsageError(`the file of --output ${why}`)
-  }
-}
-
 /** Erases a person from a warehouse, and prints the receipt. */
 export async function erase(
   tools: ActionTools,
   id: string,
-  { warehouse: path, publish }: EraseOptions,
+  { warehouse: path, publish: copies }: EraseOptions,
 ): Promise<ExitCode> {
   const { config, log, mask, signal, say } = tools
-  const source = createSource()
   const { pseudonyms } = config.privacy
+  // What is told of a sync is not about this command.
+  const quiet = { log: { ...log, info: log.debug }, mask, signal }
   const receipt = await erasePerson({
-    ...{ id, path, copies: publish, owner: ownerOf(config), patience: createPatience(0, tools) },
-    // Messages about a sync, which this is not.
-    asking: {
-      source,
-      config,
-      streams: chosenStreams(tools),
-      tools: { log: { ...log, info: log.debug }, mask, signal },
-    },
+    ...{ id, path, copies, owner: ownerOf(config), patience: createPatience(0, tools) },
+    asking: { source: createSource(), config, streams: chosenStreams(tools), tools: quiet },
     code: pseudonyms && personCodes(pseudonyms).of(id),
     version: packageVersion(),
     now: new Date(),
   })
   await say(receipt)
-  const { rows, toJudge, found, others } = receipt
-  if (found > 0 && toJudge.length + others.length === 0)
+  if (receipt.result === 'to be judged')
     log.warn(
-      `${found} names or numbers of the person are still in the bytes of the file or its copies. Values that are in many rows can be meant.`,
+      'Rows of others, or objects that no sync has created, may still have names or numbers of the person. Nothing of them was changed: look at toJudge, found and others in the receipt.',
     )
-  if (toJudge.length > 0)
-    log.warn(
-      `${toJudge.length} rows of others may name the person and were not changed. Judge them: the receipt has their keys.`,
-    )
-  if (others.length > 0)
-    log.warn(
-      `The file has what no sync has created, and it was kept: ${others.join(', ')}. Look there yourself.`,
-    )
-  return Object.keys(rows).length === 0 ? notFound(tools, path) : EXIT.done
+  return receipt.result === 'nothing to erase' ? notFound(tools, path) : EXIT.done
 }
 
 /** Prints statements for a warehouse that others fill. */
@@ -132,7 +101,5 @@ function notFound({ log }: ActionTools, path: string): ExitCode {
 }
 
 function chosenStreams({ config, input }: ActionTools): ReadonlySet<string> {
-  const offered = offeredStreams(config).keys()
-  const names = streamNames({}, input)
-  return new Set([...offered].filter((name) => names?.includes(name) ?? true))
+  return new Set(streamNames({}, input) ?? offeredStreams(config).keys())
 }

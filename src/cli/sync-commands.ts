@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { PERSON_DIALECTS, type PersonDialect } from '../person/dialects.ts'
+import type { PersonDialect } from '../person/conditions.ts'
 import { DIALECTS } from '../verify/landing-queries.ts'
 import {
   type Act,
@@ -279,7 +279,7 @@ export function addPerson(program: Command, act: Act): void {
     .addOption(warehouse().hideHelp())
     .addOption(
       new Option('--dialect <dialect>', 'the database')
-        .choices(PERSON_DIALECTS)
+        .choices(['duckdb', 'postgres'])
         .makeOptionMandatory(),
     )
     .action((id: string, { dialect }: { dialect: PersonDialect }) =>

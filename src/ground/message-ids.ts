@@ -57,6 +57,7 @@ export const SYNC_FAILURES = {
     'lock-not-written',
     'file-not-own',
     'made-by-others',
+    'person-still-listed',
   ],
   transient: [
     'asked-to-wait',
@@ -151,7 +152,6 @@ export const OTHER_FAILURES = [
   'not-a-warehouse',
   'nothing-compared',
   'outcomes-not-known',
-  'person-still-listed',
   'query-not-valid',
   'records-failed',
   'rejected-records-not-written',

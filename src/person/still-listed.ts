@@ -34,13 +34,8 @@ export async function listingsOf<Config>(
       output: lookFor(id, spec.name, () => found.add(spec.name)),
     }))
   const failures = await readStreams(source, config, readings, { ...tools, refused: [] })
-  for (const { stream, error } of failures)
-    throw new ConnectorError(
-      error.failure,
-      error.id,
-      `Nothing was erased, because ${stream ?? 'the service'} could not be listed. ${error.message}`,
-      { cause: error },
-    )
+  for (const { error } of failures)
+    throw new ConnectorError(error.failure, error.id, `Nothing was erased. ${error.message}`)
   return [...found]
 }
 

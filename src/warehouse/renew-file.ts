@@ -18,16 +18,10 @@ export interface RenewSettings {
   readonly copies: readonly string[]
 }
 
-/** The rows of a table that the new file does not get: a condition of the rows of `source`. */
-export interface Omission {
-  /** Its name in the schema `main`. */
-  readonly table: string
-  readonly condition: string
-}
-
 /** What the new file has otherwise than the old one. */
-export interface Changes {
-  readonly omissions: readonly Omission[]
+export interface Renewal {
+  /** The rows that it does not get, by the names of tables in `main`: a condition of the rows of `source`. */
+  readonly omissions: ReadonlyMap<string, string>
   /** The new states of streams; a stream without one gets none, and is read from the beginning. */
   readonly states: ReadonlyMap<string, unknown>
   /** Statements that are executed in the new file before it is complete. */
@@ -41,7 +35,7 @@ export interface RenewableFile {
    * Writes everything else into a new file, and puts that in the place of the copies and of this file. However it ends, the path
    * has the old file or the new one. Afterwards this one can no longer be read.
    */
-  renew(changes: Changes): Promise<void>
+  renew(renewal: Renewal): Promise<void>
 }
 
 /**
@@ -65,9 +59,9 @@ export function withRenewableFile<T>(
         await removeRewrite(path, folder)
         return await work({
           connection,
-          async renew(changes) {
+          async renew(renewal) {
             const fresh = join(folder, 'fresh.duckdb')
-            await copyWithout(connection, fresh, changes).catch((error) => {
+            await copyWithout(connection, fresh, renewal).catch((error) => {
               throw unwritable(error)
             })
             for (const copy of copies) publish(fresh, copy)
@@ -122,7 +116,7 @@ const TABLES = `SELECT schema_name, table_name FROM duckdb_tables() WHERE ${HERE
 async function copyWithout(
   connection: DuckDBConnection,
   path: string,
-  { omissions, states, statements }: Changes,
+  { omissions, states, statements }: Renewal,
 ): Promise<void> {
   const [[old = ''] = []] = await texts(connection, 'SELECT current_database()')
   await run(connection, [
@@ -134,9 +128,8 @@ async function copyWithout(
     for (const [schema = '', table = ''] of await texts(connection, TABLES)) {
       if (schema === '_protime' && table === 'states') continue
       const name = `${quoted(schema)}.${quoted(table)}`
-      const left = schema === 'main' ? omissions.find((one) => one.table === table) : undefined
-      const kept = left === undefined ? '' : ` WHERE (${left.condition}) IS NOT TRUE`
-      const from = `FROM ${quoted(old)}.${name} AS source${kept}`
+      const omitted = (schema === 'main' && omissions.get(table)) || 'false'
+      const from = `FROM ${quoted(old)}.${name} AS source WHERE (${omitted}) IS NOT TRUE`
       await run(connection, [`INSERT INTO ${FRESH}.${name} SELECT source.* ${from}`])
       await assertNone(
         connection,
