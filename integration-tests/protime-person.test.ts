@@ -16,8 +16,8 @@ import { personStreams } from '../src/streams/person-paths.ts'
 import { type Row, startTenant, type Tenant } from './engines/tenant.ts'
 import { ask, protime, startProtime, verify } from './testing/protime.ts'
 
-const NAME = 'Qwxyzlastname'
-const REFERENCE = 'Qwxyz-1042-hr'
+const NAME = 'Name-Of-One-Person'
+const REFERENCE = 'mark-1042-of-hr'
 const KEY = 'Wq3-xkT9_mB7vZ2p'
 
 let folder: string
@@ -44,7 +44,15 @@ const idOf = (row: Row) => (row['person'] as Row | undefined)?.['id']
 /** The words of a command for the tenant's warehouse. */
 function settle(more: object = {}) {
   const [file, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]
-  writeFileSync(file, JSON.stringify({ ...tenant.config, ...more }), { mode: 0o600 })
+  writeFileSync(
+    file,
+    JSON.stringify({
+      ...tenant.config,
+      streams: [...personStreams().keys(), 'inventory'],
+      ...more,
+    }),
+    { mode: 0o600 },
+  )
   const words = ['--config', file, '--warehouse', warehouse]
   return {
     warehouse,

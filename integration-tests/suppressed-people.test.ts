@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -109,16 +109,22 @@ it('protime sync: rows of a suppressed person go, are erased though the service 
   const [file, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]
   const words = ['--config', file, '--warehouse', warehouse]
   const sync = (config: object) => {
-    writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
+    writeFileSync(file, JSON.stringify({ ...config, streams: [...NAMES, 'inventory'] }), {
+      mode: 0o600,
+    })
     return protime('sync', ...words, '--quiet')
   }
+  const mark = 'Name-Of-One-Person'
+  tenant.emulator.update('people', id, { lastName: mark })
   expect(await sync(tenant.config)).toMatchObject({ exitCode: 0 })
+  expect(readFileSync(warehouse).includes(mark)).toBe(true)
   expect(await sync(suppressing)).toMatchObject({ exitCode: 0 })
   expect(await protime('person', 'export', String(id), ...words)).toMatchObject({ exitCode: 4 })
   expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
   change()
   expect(await sync(suppressing)).toMatchObject({ exitCode: 0 })
   expect(await protime('person', 'erase', String(id), ...words)).toMatchObject({ exitCode: 4 })
+  expect(readFileSync(warehouse).includes(mark)).toBe(false)
   const sums = await ask(
     warehouse,
     "SELECT records::INT AS records FROM inventory WHERE stream = 'people' AND part = 'all'",

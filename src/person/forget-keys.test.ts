@@ -4,7 +4,7 @@ import { readSets } from '../rows/stored-keys.ts'
 import { FRESH, readState, writeState } from '../sync/stored-state.ts'
 import { withoutKeys } from './forget-keys.ts'
 
-const REFERENCE = '["people","hr","ada.sampleton"]'
+const REFERENCE = '["people","hr","a.person"]'
 
 function encoded(...keys: Key[]): string | null {
   const set = createIdSet()

@@ -11,7 +11,7 @@ import { storedColumns } from '../warehouse/tables.ts'
 import { leadsTo } from './conditions.ts'
 
 /** A table of a stream in the schema `main`, or the one of rows that wait for the end of a read. */
-export interface StreamTable {
+interface StreamTable {
   readonly stream: string
   readonly table: string
   readonly columns: readonly Column[]

@@ -12,7 +12,7 @@ const ONLY_YOU: Readonly<Record<PersonDialect, readonly string[]>> = {
   ],
 }
 const ANYWHERE = [
-  "Texts that can name the person, such as comments in assignments: WHERE comments ILIKE '%NAME%'.",
+  "Texts that can name the person, such as comments in assignments: WHERE lower(comments) LIKE '%name%'.",
   'Models and snapshots of dbt, backups, replicas, extracts of BI tools, logs at the level debug.',
 ]
 
