@@ -87,17 +87,6 @@ async function removeFromService(): Promise<void> {
       emulator.remove(stream.replaceAll('_', '-'), Number(row['id']))
 }
 
-it('every stream with a person is known, by a path of its schema', () => {
-  const paths = [...personStreams()].map(([stream, own]) => [
-    stream,
-    ...own.map((path) => path.join('.')),
-  ])
-  expect(paths.length).toBe(19)
-  expect(paths).toContainEqual(['people', 'id'])
-  expect(paths).toContainEqual(['external_references', 'internalReference'])
-  expect(paths).toContainEqual(['clockings', 'person.id'])
-})
-
 describe('protime person export', () => {
   it('prints what the service has about the person, and texts of others to judge', async () => {
     const { words, sync } = settle()

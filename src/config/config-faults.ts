@@ -176,8 +176,8 @@ interface UnknownName {
 
 /** The settings of personal data, and words that a name for such a setting may have. */
 const PRIVACY = [
-  ...['personal_data', 'privacy_key', 'pseudonyms_across_tenants', 'field_rules', 'unknown_fields'],
-  'suppressed_people',
+  ...['personal_data', 'privacy_key', 'pseudonyms_across_tenants'],
+  ...['field_rules', 'unknown_fields', 'suppressed_people'],
 ]
 const PRIVACY_WORDS = /privacy|personal|pseudonym|anonym|redact|gdpr|suppress/
 

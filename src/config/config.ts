@@ -143,6 +143,7 @@ export function parseConfig(input: unknown): Config {
   const faults = [...applyDefaults(config, 'config'), ...mistypedPrivacy(input)]
   if (faults.length > 0) throw notValid(faults.join(' '))
   const environment = config['environment'] as Json
+  const settings = privacy(config)
   return {
     tenant: config['tenant'] as string,
     ...addresses(config['tenant'] as string, environment),
@@ -153,7 +154,8 @@ export function parseConfig(input: unknown): Config {
     company: config['company'] as string | undefined,
     externalReferences: references(config['external_references'] as ReferenceChoice[]),
     activityStructures: config['activity_structures'] as ActivityStructure[],
-    ...people(config),
+    privacy: settings,
+    suppressedPeople: people(config, settings),
     hidesServiceWords: !keepsNames(config['personal_data'] as PrivacyMode),
     concurrency: config['concurrency'] as number,
     requestsPerMinute: config['requests_per_minute'] as number | undefined,
@@ -240,16 +242,15 @@ function references(choices: readonly ReferenceChoice[]): readonly ReferenceChoi
   return choices
 }
 
-function people(config: Json): Pick<Config, 'privacy' | 'suppressedPeople'> {
-  const settings = privacy(config)
-  const suppressedPeople = config['suppressed_people'] as readonly string[]
-  if (suppressedPeople.length === 0) return { privacy: settings, suppressedPeople }
-  const { pseudonyms } = settings
+/** The codes of `suppressed_people`. Codes of another key would leave out nobody, so they are refused. */
+function people(config: Json, { pseudonyms }: PrivacySettings): readonly string[] {
+  const codes = config['suppressed_people'] as readonly string[]
+  if (codes.length === 0) return codes
   if (pseudonyms === undefined)
     throw notValid('privacy_key is missing: the codes of suppressed_people were made with it.')
   const { isOurs } = personCodes(pseudonyms)
-  const other = suppressedPeople.findIndex((code) => !isOurs(code))
-  if (other < 0) return { privacy: settings, suppressedPeople }
+  const other = codes.findIndex((code) => !isOurs(code))
+  if (other < 0) return codes
   throw notValid(
     `suppressed_people.${other} was made with another privacy_key or for another tenant, so it would leave out nobody. Make it again: protime person erase prints it.`,
   )

@@ -56,10 +56,10 @@ export function withRenewableFile<T>(
       try {
         const { connection } = database
         removeOthers(folder)
-        await removeRewrite(path, folder)
         return await work({
           connection,
           async renew(renewal) {
+            await removeRewrite(path, folder)
             const fresh = join(folder, 'fresh.duckdb')
             await copyWithout(connection, fresh, renewal).catch((error) => {
               throw unwritable(error)
