@@ -82,7 +82,8 @@ export async function erase(
     log.warn(
       'Rows of others, or objects that no sync has created, may still have names or numbers of the person. Nothing of them was changed: look at toJudge, found and others in the receipt.',
     )
-  return receipt.result === 'nothing to erase' ? notFound(tools, path) : EXIT.done
+  if (receipt.result !== 'nothing to erase') return EXIT.done
+  return notFound(tools, `${path}, which was written anew,`)
 }
 
 /** Prints statements for a warehouse that others fill. */
@@ -95,8 +96,8 @@ export async function printPersonSql(
   return EXIT.done
 }
 
-function notFound({ log }: ActionTools, path: string): ExitCode {
-  log.warn(`${path} has no row of this person.`)
+function notFound({ log }: ActionTools, file: string): ExitCode {
+  log.warn(`${file} has no row of this person.`)
   return EXIT.notFound
 }
 
