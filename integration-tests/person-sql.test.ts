@@ -108,10 +108,14 @@ const isInstalled = existsSync('/usr/lib/postgresql')
 
 describe.runIf(isInstalled)('protime person sql for PostgreSQL', () => {
   let server: PostgreSql
+  const place = mkdtempSync(join(tmpdir(), 'protime-person-pg-'))
   beforeAll(async () => {
-    server = await startPostgreSql(mkdtempSync(join(tmpdir(), 'protime-person-pg-')))
+    server = await startPostgreSql(place)
   }, 120_000)
-  afterAll(() => server?.stop())
+  afterAll(async () => {
+    await server?.stop()
+    rmSync(place, { recursive: true, force: true })
+  })
 
   it.each<Form>([
     { id: 'bigint', object: 'jsonb', text: 'text' },
