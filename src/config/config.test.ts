@@ -44,6 +44,7 @@ describe('a configuration', () => {
       approvedDeletes: [],
       requestTimeoutSeconds: defaults.get('request_timeout_seconds'),
       retryMinutes: defaults.get('retry_minutes'),
+      suppressedPeople: [],
       maxRecordMb: defaults.get('max_record_mb'),
       emitsActivateVersions: true,
     })

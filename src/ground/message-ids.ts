@@ -58,6 +58,7 @@ export const SYNC_FAILURES = {
     'lock-not-written',
     'file-not-own',
     'made-by-others',
+    'person-still-listed',
   ],
   transient: [
     'asked-to-wait',

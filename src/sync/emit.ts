@@ -5,6 +5,7 @@ import type { Endpoints } from '../http/endpoints.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import type { LinkKind } from '../pages/page-failures.ts'
 import type { Pages } from '../pages/pages.ts'
+import type { Suppression } from '../pages/suppression.ts'
 import type { KeyMembers, Log, StreamOutput } from '../protocol/connector.ts'
 import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { type Key, keyAt } from '../rows/id-set.ts'
@@ -125,6 +126,7 @@ export interface EmitTools {
   readonly clock: ServerClock
   /** What lists have shown of the stream in this sync. */
   readonly parts: ListedParts
+  readonly suppression: Suppression
 }
 
 /** Creates the writing of one stream's pages. */
@@ -150,7 +152,7 @@ async function* emitPages(
   first: string,
   kind: LinkKind,
   settings: EmitSettings,
-  { state, pages, output, clock, parts }: EmitTools,
+  { state, pages, output, clock, parts, suppression }: EmitTools,
 ): AsyncGenerator<PageEnd, void> {
   const { purpose, place, mark, order = createPageOrder(), onFound } = settings
   const { slice = '', of = first } = settings
@@ -161,8 +163,14 @@ async function* emitPages(
       keys.pageInterrupted()
       continue
     }
+    const { batch, leftOut } = suppression.apply(event.batch)
+    // A row of the warehouse may have become a suppressed person's, or its person was suppressed since.
+    if (leftOut !== undefined) {
+      keys.markFound(leftOut)
+      await emitDepartures(keys.leave(leftOut), { state, output, clock })
+    }
     // A page of a delta link always has all of its rows again if it is repeated.
-    await write(event.batch, event.type === 'records' && purpose !== 'changes')
+    await write(batch, event.type === 'records' && purpose !== 'changes')
     if (event.type === 'records') continue
     keys.pageEnded()
     isLaterPage = true

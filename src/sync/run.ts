@@ -5,6 +5,7 @@ import { createSession, type Session, type SessionSettings } from '../http/sessi
 import { hasScope, notEntitled } from '../http/token.ts'
 import { createPageReader } from '../pages/page-reader.ts'
 import { createPages } from '../pages/pages.ts'
+import { createSuppression } from '../pages/suppression.ts'
 import { createWaiting, createWaitReport, stillWaiting } from '../pages/waiting.ts'
 import type { Failure, Log, SyncFacts, SyncReporter } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
@@ -261,7 +262,8 @@ async function isolate(
       waits: createWaitReport(stream.stream, output, log),
       requests: task.requests,
     })
-    const tools = { state, pages, output, clock, parts: createListedParts(stream) }
+    const suppression = createSuppression(stream, config)
+    const tools = { state, pages, suppression, output, clock, parts: createListedParts(stream) }
     await readStream({
       ...tools,
       emit: createEmit(tools),

@@ -145,7 +145,10 @@ export function beginSync(streams: readonly string[], at: Date): string[] {
 /**
  * Rows of a stream were committed; `complete` is the time when it was read to its end, if it was.
  */
-export function committed({ name, keepsDeleted }: Table, complete: Date | undefined): string {
+export function committed(
+  { name, keepsDeleted }: Pick<Table, 'name' | 'keepsDeleted'>,
+  complete: Date | undefined,
+): string {
   const living = keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
   const ended = complete === undefined ? '' : `, last_complete = ${time(complete)}, failure = NULL`
   return `UPDATE _protime.streams SET rows = (SELECT count(*) FROM main.${quoted(name)} AS source${living})${ended}

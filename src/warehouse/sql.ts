@@ -186,7 +186,8 @@ export function nextOf(table: Table): Table {
   return { ...table, name: `${NEXT}${table.name}` }
 }
 
-const NEXT = '_protime_next_'
+/** What the names of next tables begin with. */
+export const NEXT = '_protime_next_'
 
 /** Selects the streams that have a next table. */
 export const STREAMS_WITH_NEXT = `SELECT table_name[${NEXT.length + 1}:] FROM duckdb_tables()

@@ -133,27 +133,43 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
     tools,
   } = settings
   const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
-  const folder = freeFolder(path)
   if (publish !== undefined) await assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
   const { log } = tools
-  makeFolder(path, folder)
-  try {
+  return withFolder(path, async (folder) => {
     const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience, log })
     try {
-      // Nobody else has the warehouse open, so what is there was left behind. This folder may have been taken for that
-      // while this process waited for the file.
-      for (const name of readdirSync(dirname(folder)))
-        if (name !== basename(folder)) rmSync(join(dirname(folder), name), { recursive: true })
-      mkdirSync(folder, { mode: 0o700, recursive: true })
+      removeOthers(folder)
       return await sync(settings, { specs, folder, warehouse })
     } finally {
       warehouse.close()
     }
+  })
+}
+
+/** Does work with a folder of its own beside the file, which only this user can enter, and which is gone afterwards. */
+export async function withFolder<T>(
+  path: string,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = freeFolder(path)
+  makeFolder(path, folder)
+  try {
+    return await work(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
     removeIfEmpty(dirname(folder))
   }
+}
+
+/**
+ * Removes what killed processes have left beside this folder. Nobody else may have the warehouse open. The folder itself may
+ * have been taken for that while this process waited for the file.
+ */
+export function removeOthers(folder: string): void {
+  for (const name of readdirSync(dirname(folder)))
+    if (name !== basename(folder)) rmSync(join(dirname(folder), name), { recursive: true })
+  mkdirSync(folder, { mode: 0o700, recursive: true })
 }
 
 /**
