@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { defaultControl, referenceText } from '../emulator/control/control-server.ts'
 import { serveOptions } from '../src/cli/resource-commands.ts'
 import { writeSettingsSchema } from '../src/config/config-faults.ts'
 import { destinationSpec } from '../src/destination/destination-connector.ts'
@@ -250,7 +249,6 @@ const tables: Readonly<Record<string, () => string>> = {
   configuration,
   streams: streamTable,
   scopes,
-  emulator: () => referenceText(defaultControl),
   prerequisites,
   form,
   troubleshooting,
@@ -268,7 +266,6 @@ const tables: Readonly<Record<string, () => string>> = {
 export const DOCUMENTS = [
   'docs/user-guide.md',
   'docs/architecture.md',
-  'docs/emulator.md',
   'docs/airbyte.md',
   'docs/privacy.md',
   'docs/writing.md',
