@@ -43,12 +43,8 @@ export function markdown(head: readonly string[], rows: readonly (readonly strin
 interface Field {
   readonly title?: string
   readonly description?: string
-  readonly airbyte_hidden?: boolean
-  readonly const?: unknown
-  readonly default?: unknown
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Field>>
-  readonly oneOf?: readonly Field[]
 }
 
 const TAGS = 'https://github.com/source-protime/source-protime/releases/tag'
@@ -63,24 +59,6 @@ export function prerequisites(): string {
     .join('\n')
 }
 
-/** Every field of the form in its order, by the titles that stand above the boxes. */
-export function form(): string {
-  const { required = [], properties = {} } = specification()
-  const rows = Object.entries(properties)
-    .filter(([, field]) => field.airbyte_hidden !== true)
-    .flatMap(([name, field]) => rowsOf(field, required.includes(name)))
-  return markdown(['Field', 'Required', 'Default', 'What to enter'], rows)
-}
-
-/** The table of messages in the user's guide. */
-export function troubleshooting(): string {
-  const guide = readFileSync('docs/user-guide.md', 'utf8')
-  const [, section = ''] = guide.split('\n## When something fails\n')
-  const [table] = /^\| Message \|.*\n(?:\|.*\n)+/m.exec(section) ?? []
-  if (table === undefined) throw new Error('the guide has lost its table of messages')
-  return plain(table.trim())
-}
-
 /** CHANGELOG.md as the table that ends a page of Airbyte. */
 export function changelog(): string {
   const rows = releasesOf(readFileSync('CHANGELOG.md', 'utf8')).map(
@@ -93,24 +71,6 @@ export function changelog(): string {
 
 function specification(): Field {
   return (readProjectJson('#spec') as { connectionSpecification: Field }).connectionSpecification
-}
-
-function rowsOf(field: Field, isRequired: boolean, above = ''): string[][] {
-  const title = `${above}${field.title}`
-  const row = [title, isRequired ? 'yes' : '', defaultOf(field), plain(field.description ?? '')]
-  const below = (field.oneOf ?? []).flatMap(({ title: option, properties = {}, required = [] }) =>
-    Object.entries(properties).flatMap(([name, member]) =>
-      // The choice itself is the dropdown.
-      member.const === undefined
-        ? rowsOf(member, required.includes(name), `${title}: ${option}, `)
-        : [[`${title}: ${option}`, '', '', plain(member.description ?? '')]],
-    ),
-  )
-  return [row, ...below]
-}
-
-function defaultOf({ default: fallback }: Field): string {
-  return fallback === undefined ? '' : `\`${JSON.stringify(fallback)}\``
 }
 
 /** Escapes text for Airbyte's site, which would take braces and angle brackets for code. */
@@ -250,8 +210,6 @@ const tables: Readonly<Record<string, () => string>> = {
   streams: streamTable,
   scopes,
   prerequisites,
-  form,
-  troubleshooting,
   changelog,
   classes: classTable,
   privacy: classSections,
@@ -264,7 +222,8 @@ const tables: Readonly<Record<string, () => string>> = {
 
 /** The documents with parts that are made from the code. */
 export const DOCUMENTS = [
-  'docs/user-guide.md',
+  'docs/settings.md',
+  'docs/streams.md',
   'docs/architecture.md',
   'docs/airbyte.md',
   'docs/privacy.md',
