@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import {
-  changelog,
-  DOCUMENTS,
-  prerequisites,
-  withTables,
-} from './generate-docs.ts'
+import { changelog, DOCUMENTS, prerequisites, withTables } from './generate-docs.ts'
 import { RECORD_TYPES, recordTypes } from './schema-documents.ts'
 
 describe('the documents', () => {
