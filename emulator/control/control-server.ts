@@ -80,7 +80,7 @@ export const defaultControl = 'http://127.0.0.1:4011'
  * The options and the control endpoint in Markdown, with examples for a control endpoint at this
  * origin, as `GET /` of the endpoint returns them.
  */
-export function referenceText(control: string): string {
+function referenceText(control: string): string {
   const optionRows = Object.entries(optionFacts).map(([name, facts]) => [
     `\`${name}\``,
     facts.hasNoFlag ? '' : `\`--${flagOf(name)}\``,

@@ -28,6 +28,12 @@ export function isLater(a: Day | null, b: Day | null): boolean {
   return a !== null && b !== null && a > b
 }
 
+/** Whether a time is at least so many days ago. One that lies more than a day ahead counts as well: it is of another clock. */
+export function isLongAgo(time: Date, days: number, now: Date): boolean {
+  const age = (now.getTime() - time.getTime()) / 86_400_000
+  return age >= days || age < -1
+}
+
 /** Days from the first to the last, both included. */
 export interface DayRange {
   readonly from: Day

@@ -1,4 +1,4 @@
-import type { Day } from '../ground/days.ts'
+import { type Day, isLongAgo } from '../ground/days.ts'
 import type { Key } from '../rows/id-set.ts'
 import { changesAfter, type Position } from './position.ts'
 import type { Mode, StateValues } from './stored-state.ts'
@@ -40,21 +40,16 @@ export interface ComparisonFacts {
  */
 export function nextComparison(facts: ComparisonFacts): ComparisonReason | undefined {
   const { mode, position, start, auditedAt, comparedAt, generation } = facts
-  const { auditDays, historyRefreshDays } = facts
+  const { auditDays, historyRefreshDays, now } = facts
   const changes = changesAfter(position)
   if (mode !== 'incremental' || changes === undefined) return undefined
-  const isLongAgo = (time: number, days: number) => {
-    const age = (facts.now.getTime() - time) / 86_400_000
-    // A time in the future comes from another clock.
-    return age >= days || age < -1
-  }
-  const times = [auditedAt?.getTime() ?? 0, generation * 1000]
-  if (auditDays > 0 && times.every((time) => isLongAgo(time, auditDays))) return 'audit'
+  const times = [auditedAt ?? new Date(0), new Date(generation * 1000)]
+  if (auditDays > 0 && times.every((time) => isLongAgo(time, auditDays, now))) return 'audit'
   const { window, historyAt } = changes
-  const wasTried = comparedAt !== null && !isLongAgo(comparedAt.getTime(), DAYS_BETWEEN_ATTEMPTS)
+  const wasTried = comparedAt !== null && !isLongAgo(comparedAt, DAYS_BETWEEN_ATTEMPTS, now)
   if (!hasHistory(start, window) || wasTried) return undefined
   if (historyAt === null) return 'history'
-  const isDue = historyRefreshDays > 0 && isLongAgo(historyAt.getTime(), historyRefreshDays)
+  const isDue = historyRefreshDays > 0 && isLongAgo(historyAt, historyRefreshDays, now)
   return isDue ? 'history' : undefined
 }
 

@@ -1,3 +1,4 @@
+import { isLongAgo } from '../ground/days.ts'
 import { type Limit, mostOf } from '../ground/limit.ts'
 import type { Key } from '../rows/id-set.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -22,16 +23,14 @@ const DAYS = 30
 
 /** The losses so far when a read begins that may find so many rows; they are counted anew after thirty days. */
 export function lossesAt(now: Date, before: Losses | null, rows: PartCounts): Losses {
-  const age = before === null ? DAYS : (now.getTime() - before.since.getTime()) / 86_400_000
-  // A time in the future comes from another clock.
-  const isOver = age >= DAYS || age < -1
-  const known = before === null || isOver ? new Map<string, Loss>() : before.parts
+  const goesOn = before !== null && !isLongAgo(before.since, DAYS, now)
+  const known = goesOn ? before.parts : new Map<string, Loss>()
   const parts = new Map(known)
   for (const [part, count] of rows) {
     const { rows: most = 0, deleted = 0 } = known.get(part) ?? {}
     parts.set(part, { rows: Math.max(most, count), deleted })
   }
-  return { since: before === null || isOver ? now : before.since, parts }
+  return { since: goesOn ? before.since : now, parts }
 }
 
 /** The losses after so many more rows of each part were deleted. */
