@@ -184,7 +184,7 @@ function streamOf(text: string): string {
   return /^\{"stream":"(\w+)"/.exec(text)?.[1] ?? ''
 }
 
-/** The query of docs/singer.md: what a later complete reading did not send again is gone. */
+/** The query of docs/how-a-sync-works.md: what a later complete reading did not send again is gone. */
 function ofNewestGeneration(rows: readonly Row[]): readonly Row[] {
   const newest = rows.reduce((highest, row) => Math.max(highest, generation(row)), 0)
   return rows.filter((row) => generation(row) === newest)
