@@ -1,5 +1,6 @@
 import { idFault } from '../client/references.ts'
 import type { RecordKey } from '../client/service-client.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
 import { writeOne } from './write-action.ts'
@@ -65,6 +66,6 @@ function keyOf(ref: string, reference: string | undefined): RecordKey {
 }
 
 function notFound({ log }: ActionTools): ExitCode {
-  log.warn('There is no such job category.')
+  log.warn(warningOf('not-found', 'There is no such job category.'))
   return EXIT.notFound
 }

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander'
-import { ConnectorError } from '../ground/errors.ts'
+import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { createMask, type Mask } from '../ground/mask.ts'
+import { about, failureLine, type IdentifiedMessage } from '../ground/message-ids.ts'
 import { packageVersion } from '../ground/project-files.ts'
-import { clean, LONGEST_ANSWER } from '../ground/text.ts'
 import { LINK_TOKENS } from '../http/endpoints.ts'
 import { type DebugSwitch, debugSwitch, withDebug } from '../protocol/command-line.ts'
 import { type Io, type Program, runProgram, withProcessDefaults } from '../protocol/program.ts'
@@ -54,7 +54,7 @@ export async function runProtime(
       execute(argv, { ...program, stdin, stderr, screen, debug, quiet, log, mask, env, time }),
     (error) => {
       if (isUsage(error)) usage = EXIT.usage
-      stderr.write(`${clean(mask.text(sentence(error)), LONGEST_ANSWER)}\n`)
+      stderr.write(`${failureLine(about('protime', messageOf(error)), mask)}\n`)
     },
     'What was changed before that stays changed.',
   )
@@ -137,13 +137,13 @@ function isUsage(error: unknown): boolean {
   return [UsageError, StartError, CommanderError].some((type) => error instanceof type)
 }
 
-function sentence(error: unknown): string {
-  if (error instanceof ConnectorError) return `protime: ${error.message}`
+function messageOf(error: unknown): IdentifiedMessage {
+  if (error instanceof ConnectorError || !isUsage(error)) return asConnectorError(error)
   const text = error instanceof Error ? error.message : String(error)
-  if (!isUsage(error)) return `protime: unexpected error: ${text}`
   const reason = text
     .replace(/^error: /, '')
     .replaceAll('\n', ' ')
     .replace(/\.$/, '')
-  return `protime: ${reason}${reason.endsWith('?') ? '' : '.'} Try --help.`
+  const message = `${reason}${reason.endsWith('?') ? '' : '.'} Try --help.`
+  return { id: 'command-line-not-valid', message }
 }

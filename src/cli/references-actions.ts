@@ -1,5 +1,6 @@
 import { ClientError } from '../client/client-error.ts'
 import type { Reference } from '../client/service-client.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { statusIs } from '../http/status.ts'
 import { referenceTreatment } from '../privacy/reference-treatment.ts'
 import { type ActionTools, EXIT, type ExitCode } from './command.ts'
@@ -86,6 +87,6 @@ export async function remove(tools: ActionTools, given: Address): Promise<ExitCo
 }
 
 function notFound({ log }: ActionTools): ExitCode {
-  log.warn('There is no such reference.')
+  log.warn(warningOf('not-found', 'There is no such reference.'))
   return EXIT.notFound
 }

@@ -31,14 +31,14 @@ export async function status(
 /** The account of a warehouse as text: its tenant, its last sync, and a line for each stream. */
 export function statusText(found: WarehouseAge, now: Date, width: number): string {
   const { tenant, environment, sync, streams } = found
-  const rows = streams.map(({ stream, rows, lastComplete, failure }) =>
+  const rows = streams.map(({ stream, rows, lastComplete, failure, failureId }) =>
     JSON.stringify({
       stream,
       rows,
       'last complete': lastComplete ?? 'never',
       age: ageOf(lastComplete, now),
       'next sync': nextOf({ stream, lastComplete }, now),
-      failure,
+      failure: failureId === undefined ? failure : `${failureId}: ${failure}`,
     }),
   )
   return [

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { asConnectorError, ConnectorError, InterruptedError } from '../ground/errors.ts'
+import { about } from '../ground/message-ids.ts'
 import { warnOfReaders } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { settingsFingerprint } from '../privacy/privacy-settings.ts'
@@ -145,16 +146,13 @@ export function tellFailures(
   { log, mask }: Pick<ActionTools, 'log' | 'mask'>,
 ) {
   const told = failures.map(({ stream, error }) => ({
+    id: error.id,
     type: error.failure,
-    message: mask.text(subject(stream, error)),
+    message: mask.text(about(stream, error).message),
     ...(stream === undefined ? {} : { stream }),
   }))
-  for (const { type, message } of told) log.error(`${type}: ${message}`)
+  for (const { type, ...message } of told) log.error(about(type, message))
   return told
-}
-
-function subject(stream: string | undefined, { message }: ConnectorError): string {
-  return stream === undefined ? message : `${stream}: ${message}`
 }
 
 /** Whether another attempt may succeed. */

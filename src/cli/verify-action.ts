@@ -1,5 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { asConnectorError, unknownStream } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { keepHeapSmall } from '../ground/v8.ts'
 import { readMessagesOption } from '../protocol/command-line.ts'
 import type { Failure, SyncObserver } from '../protocol/connector.ts'
@@ -242,7 +243,10 @@ function report(
 ): ExitCode {
   for (const [stream, why] of notVerified)
     log.warn(
-      `${stream} was not verified: ${why.replace(/\.$/, '')}. To leave it out, name the other streams with --streams.`,
+      warningOf(
+        'stream-not-verified',
+        `${stream} was not verified: ${why.replace(/\.$/, '')}. To leave it out, name the other streams with --streams.`,
+      ),
     )
   const told = tellFailures(failures, { log, mask })
   void say({

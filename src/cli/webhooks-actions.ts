@@ -9,6 +9,7 @@ import type {
 import { webhookScopes } from '../client/webhooks.ts'
 import type { ReferenceChoice } from '../config/config.ts'
 import { ConnectorError, InterruptedError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { checkNewFile, createPrivateFile } from '../ground/private-file.ts'
 import { sign } from '../webhooks/receive/delivery.ts'
 import { readStore, type StoredHook } from '../webhooks/serve/store.ts'
@@ -67,7 +68,7 @@ async function createOnce(
     return await webhooks.create(wanted)
   } catch (error) {
     const advice = `The webhook may exist, but then nobody has its key: look for it with \`protime webhooks list --collection ${wanted.collectionName}\` and delete it before you try again.`
-    if (error instanceof InterruptedError) log.warn(advice)
+    if (error instanceof InterruptedError) log.warn(warningOf('webhook-may-exist', advice))
     if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
     // The message for an answer without id or key already says that the webhook exists and has to be deleted.
     if (error.id === 'webhook-incomplete') throw error
@@ -155,7 +156,7 @@ function shown({ id, collectionName, destinationUrl, status, ...rest }: Webhook)
 }
 
 function notFound({ log }: ActionTools): ExitCode {
-  log.warn('There is no such webhook.')
+  log.warn(warningOf('not-found', 'There is no such webhook.'))
   return EXIT.notFound
 }
 

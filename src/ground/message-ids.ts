@@ -1,8 +1,11 @@
+import type { Mask } from './mask.ts'
+import { clean, LONGEST_ANSWER, logLines } from './text.ts'
+
 /**
- * The ids of messages, which stay the same when the wording changes. These are the failures of a sync, by who has to
- * act. The runbook in docs/operations.md has a row for each.
+ * The ids of messages, which stay the same when the wording changes. These are the ids of failures, by who has to act.
+ * `runbook.json` has a row for each.
  */
-export const SYNC_FAILURES = {
+export const FAILURES = {
   config: [
     'configuration-not-valid',
     'start-date-too-late',
@@ -57,6 +60,30 @@ export const SYNC_FAILURES = {
     'lock-not-written',
     'file-not-own',
     'made-by-others',
+    'answers-ended',
+    'cannot-listen',
+    'config-not-written',
+    'key-file-not-made',
+    'key-not-written',
+    'journal-not-usable',
+    'mirror-refused',
+    'name-not-valid',
+    'no-airbyte-token',
+    'no-list',
+    'no-list-to-preview',
+    'not-a-warehouse',
+    'nothing-compared',
+    'query-not-valid',
+    'records-failed',
+    'rejected-records-not-written',
+    'rows-not-valid',
+    'scope-missing',
+    'store-not-usable',
+    'store-of-another-tenant',
+    'stream-not-writable',
+    'unknown-object',
+    'value-taken-for-id',
+    'webhook-id-empty',
   ],
   transient: [
     'asked-to-wait',
@@ -75,6 +102,7 @@ export const SYNC_FAILURES = {
     'connection-broke',
     'proxy-failed',
     'in-use',
+    'no-answer-from-scheduler',
   ],
   system: [
     'page-damaged',
@@ -99,11 +127,17 @@ export const SYNC_FAILURES = {
     'state-not-valid',
     'stream-not-ended',
     'unexpected',
+    'answer-not-understood',
+    'input-not-valid',
+    'links-not-restored',
+    'outcomes-not-known',
+    'scheduler-answer-too-large',
+    'webhook-incomplete',
   ],
 } as const
 
-/** Warnings, after which the sync goes on. The runbook has a row for each of these, too. */
-export const SYNC_WARNINGS = [
+/** The ids of warnings, after which the program goes on. `runbook.json` has a row for each of these, too. */
+export const WARNINGS = [
   'starts-over',
   'deltas-ended-early',
   'state-not-usable',
@@ -129,50 +163,72 @@ export const SYNC_WARNINGS = [
   'table-changed',
   'deleted-rows-end',
   'output-not-written',
-] as const
-
-/** Failures of only those programs that write, receive webhooks, or request single records. */
-export const OTHER_FAILURES = [
-  'answer-not-understood',
-  'answers-ended',
-  'cannot-listen',
-  'config-not-written',
-  'input-not-valid',
-  'key-file-not-made',
-  'key-not-written',
-  'journal-not-usable',
-  'links-not-restored',
-  'mirror-refused',
-  'name-not-valid',
-  'no-airbyte-token',
-  'no-answer-from-scheduler',
-  'no-list',
-  'no-list-to-preview',
-  'not-a-warehouse',
-  'nothing-compared',
-  'outcomes-not-known',
-  'query-not-valid',
-  'records-failed',
-  'rejected-records-not-written',
-  'rows-not-valid',
-  'scheduler-answer-too-large',
-  'scope-missing',
-  'store-not-usable',
-  'store-of-another-tenant',
-  'stream-not-writable',
-  'unknown-object',
-  'value-taken-for-id',
-  'webhook-id-empty',
-  'webhook-incomplete',
+  'readable-by-others',
+  'sync-not-complete',
+  'rewrite-not-complete',
+  'reference-not-embedded',
+  'reference-left-out',
+  'log-level-unknown',
+  'record-rejected',
+  'member-ignored',
+  'values-taken',
+  'records-replaced',
+  'values-folded',
+  'mirror-setting-ignored',
+  'webhook-may-exist',
+  'not-found',
+  'stream-not-verified',
+  'environment-not-known',
+  'check-failed',
+  'request-repeated',
+  'webhook-not-initialized',
+  'webhook-paused',
+  'webhook-without-key',
+  'webhook-not-created',
+  'webhooks-not-checked',
+  'sync-not-triggered',
+  'catalog-does-not-select',
+  'store-rewritten',
+  'delivery-refused',
+  'delivery-not-json',
+  'delivery-unknown',
+  'connections-closed',
+  'request-not-served',
 ] as const
 
 /** The id of a failure; the ids of other connectors begin with `x-`. */
-export type FailureId =
-  | (typeof SYNC_FAILURES)[keyof typeof SYNC_FAILURES][number]
-  | (typeof OTHER_FAILURES)[number]
-  | `x-${string}`
+export type FailureId = (typeof FAILURES)[keyof typeof FAILURES][number] | `x-${string}`
 
-/** Returns the text of a warning; `_id` makes sure that it has an id. */
-export function warningOf(_id: (typeof SYNC_WARNINGS)[number], text: string): string {
-  return text
+/** A warning or a failure, as logs take it: without an id it cannot be logged. A `ConnectorError` is one. */
+export interface IdentifiedMessage {
+  readonly id: FailureId | (typeof WARNINGS)[number]
+  readonly message: string
+}
+
+/** A warning with its id. */
+export function warningOf(id: (typeof WARNINGS)[number], message: string): IdentifiedMessage {
+  return { id, message }
+}
+
+/** The same message about a subject, such as a stream; without a subject, the message itself. */
+export function about(
+  subject: string | undefined,
+  { id, message }: IdentifiedMessage,
+): IdentifiedMessage {
+  return { id, message: subject === undefined ? message : `${subject}: ${message}` }
+}
+
+/** The text of a message with its id, as it is printed. */
+export function withId({ id, message }: IdentifiedMessage): string {
+  return `${message} [${id}]`
+}
+
+/** The lines of a log for a message of any length, without secrets; each of them ends with the id. */
+export function messageLines({ id, message }: IdentifiedMessage, mask: Mask): string[] {
+  return logLines(mask.text(message)).map((line) => withId({ id, message: line }))
+}
+
+/** One line for a failure, without secrets. */
+export function failureLine({ id, message }: IdentifiedMessage, mask: Mask): string {
+  return withId({ id, message: clean(mask.text(message), LONGEST_ANSWER) })
 }

@@ -228,19 +228,16 @@ function isUnknown(error: unknown): error is HttpError {
 function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
   const { stream, keys, mode, startsNoDelta } = state
   const kept = keys.keepUnseen('window', (key) => JSON.parse(String(key))[0] === collection)
-  const what = warningOf(
-    'references-not-listed',
-    `${stream.stream}: the service did not list the references of ${collection} this time`,
-  )
+  const what = `${stream.stream}: the service did not list the references of ${collection} this time`
+  const warn = (consequence: string) =>
+    log.warn(warningOf('references-not-listed', `${what}, so ${consequence}. ${error.message}`))
   if (startsNoDelta) {
     state.keepOlder()
     log.info(`${what}. ${error.message}`)
   } else if (kept > 0) {
     state.keepOlder()
-    log.warn(
-      `${what}, so the ${kept} that the warehouse may have stay as they are. ${error.message}`,
-    )
+    warn(`the ${kept} that the warehouse may have stay as they are`)
   } else if (mode === 'full_refresh') {
-    log.warn(`${what}, so this full refresh has none of them. ${error.message}`)
+    warn('this full refresh has none of them')
   } else log.info(`${what}. ${error.message}`)
 }

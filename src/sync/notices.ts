@@ -1,12 +1,12 @@
-import { warningOf } from '../ground/message-ids.ts'
+import { about, type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import type { Log } from '../protocol/connector.ts'
 
 /** Collects the deltas of a sync that ended before the service's 72 hours were over. */
 export interface ExpiredDeltas {
   /** `isLive` if the delta had answered in this sync. */
   add(stream: string, isLive: boolean): void
-  /** The advice for the operator, in one message for all streams; undefined if there are none. */
-  advice(): string | undefined
+  /** The advice, in one message for all streams; undefined if there are none. */
+  advice(): IdentifiedMessage | undefined
 }
 
 const RULE =
@@ -25,18 +25,17 @@ export function createExpiredDeltas(continued: number): ExpiredDeltas {
     },
     advice() {
       if (streams.size === 0) return undefined
-      const what = warningOf(
-        'deltas-ended-early',
-        `The deltas of these streams ended early, so they are read from the beginning: ${[...streams].sort().join(', ')}.`,
-      )
-      if (isLive) {
-        return `${what} Probably another program reads this tenant with the same client at this moment. ${RULE} ${ONE_PIPELINE}`
-      }
-      if (streams.size > 1 && streams.size >= continued) {
-        return `${what} These were all of the deltas, so the service may have been restarted. In that case you need not do anything. If it happens again, another program reads this tenant with the same client. ${RULE} ${ONE_PIPELINE}`
-      }
-      return `${what} Probably another program reads them with the same client. ${RULE} ${ONE_PIPELINE}`
+      const what = `The deltas of these streams ended early, so they are read from the beginning: ${[...streams].sort().join(', ')}.`
+      return warningOf('deltas-ended-early', `${what} ${cause()} ${RULE} ${ONE_PIPELINE}`)
     },
+  }
+
+  function cause(): string {
+    if (isLive)
+      return 'Probably another program reads this tenant with the same client at this moment.'
+    if (streams.size > 1 && streams.size >= continued)
+      return 'These were all of the deltas, so the service may have been restarted. In that case you need not do anything. If it happens again, another program reads this tenant with the same client.'
+    return 'Probably another program reads them with the same client.'
   }
 }
 
@@ -54,21 +53,24 @@ export interface StreamWarnings {
 export type StreamLog = Pick<Log, 'debug' | 'warn'>
 
 export function createStreamWarnings(log: Log): StreamWarnings {
-  const others = new Map<string, string[]>()
+  const others = new Map<string, { warning: IdentifiedMessage; streams: string[] }>()
   return {
     of: (stream) => ({
       debug: (text) => log.debug(`${stream}: ${text}`),
-      warn(text) {
-        const streams = others.get(text)
-        if (streams === undefined) others.set(text, [])
-        else streams.push(stream)
-        const say = streams === undefined ? log.warn : log.debug
-        say(`${stream}: ${text}`)
+      warn(warning) {
+        const known = others.get(warning.message)
+        if (known === undefined) {
+          others.set(warning.message, { warning, streams: [] })
+          log.warn(about(stream, warning))
+        } else {
+          known.streams.push(stream)
+          log.debug(about(stream, warning).message)
+        }
       },
     }),
     logRest() {
-      for (const [text, streams] of others)
-        if (streams.length > 0) log.warn(`${streams.sort().join(', ')}: ${text}`)
+      for (const { warning, streams } of others.values())
+        if (streams.length > 0) log.warn(about(streams.sort().join(', '), warning))
     },
   }
 }

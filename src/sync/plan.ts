@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { earlier, isLater } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
-import { warningOf } from '../ground/message-ids.ts'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import type { StreamStart } from '../protocol/connector.ts'
 import { charactersOf, type IdBudget } from '../rows/stored-keys.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -20,7 +20,7 @@ import {
 /** Why a stream begins without its stored state, and what follows from that. */
 interface Beginning {
   readonly why: string
-  readonly warning?: string
+  readonly warning?: IdentifiedMessage
   readonly replacesOlder: boolean
 }
 

@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
+import type { IdentifiedMessage } from '../ground/message-ids.ts'
 import { DELETED_AT } from './column.ts'
 import { closingOnError, openDatabase, type Patience, texts } from './duckdb.ts'
 import { literal, quoted, type Table } from './sql.ts'
@@ -115,13 +116,15 @@ export interface SyncEnd {
   readonly exit: number
   readonly records: number
   /** Why streams failed, by their names. */
-  readonly failures: ReadonlyMap<string, string>
+  readonly failures: ReadonlyMap<string, IdentifiedMessage>
 }
 
 /** The file's account of its syncs: how old its rows are, and what went wrong. */
 export const ACCOUNT = [
   'CREATE TABLE IF NOT EXISTS _protime.syncs (began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)',
-  'CREATE TABLE IF NOT EXISTS _protime.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR)',
+  'CREATE TABLE IF NOT EXISTS _protime.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR, failure_id VARCHAR)',
+  // Files of earlier versions lack it.
+  'ALTER TABLE _protime.streams ADD COLUMN IF NOT EXISTS failure_id VARCHAR',
 ]
 
 /** A sync of these streams has started. A killed sync has no end. */
@@ -139,7 +142,10 @@ export function beginSync(streams: readonly string[], at: Date): string[] {
  */
 export function committed({ name, keepsDeleted }: Table, complete: Date | undefined): string {
   const living = keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
-  const ended = complete === undefined ? '' : `, last_complete = ${time(complete)}, failure = NULL`
+  const ended =
+    complete === undefined
+      ? ''
+      : `, last_complete = ${time(complete)}, failure = NULL, failure_id = NULL`
   return `UPDATE _protime.streams SET rows = (SELECT count(*) FROM main.${quoted(name)} AS source${living})${ended}
     WHERE stream = ${literal(name)}`
 }
@@ -150,7 +156,10 @@ export function endSync(began: Date, { at, exit, records, failures }: SyncEnd): 
     `UPDATE _protime.syncs SET ended = ${time(at)}, exit = ${exit}, records = ${records}
       WHERE began = ${time(began)}`,
     ...[...failures].map(
-      ([stream, failure]) => `UPDATE _protime.streams SET failure = ${literal(failure)}
+      ([
+        stream,
+        { id, message },
+      ]) => `UPDATE _protime.streams SET failure = ${literal(message)}, failure_id = ${literal(id)}
         WHERE stream = ${literal(stream)}`,
     ),
   ]
@@ -184,6 +193,8 @@ export interface StreamAge {
   readonly lastComplete: string | undefined
   /** Why the last sync failed to read it. */
   readonly failure: string | undefined
+  /** The id of that message; files of earlier versions have none. */
+  readonly failureId: string | undefined
 }
 
 const FORM = "'%Y-%m-%dT%H:%M:%SZ'"
@@ -218,7 +229,8 @@ export async function readStatus(path: string, patience: Patience): Promise<Ware
     )
     const streams = await texts(
       connection,
-      `SELECT stream, coalesce(rows, 0)::VARCHAR, ${utc('last_complete')}, coalesce(failure, '') FROM _protime.streams ORDER BY stream`,
+      `SELECT stream, coalesce(rows, 0)::VARCHAR, ${utc('last_complete')}, coalesce(failure, ''), coalesce(failure_id, '')
+        FROM (FROM _protime.streams UNION ALL BY NAME SELECT NULL::VARCHAR AS failure_id WHERE false) ORDER BY stream`,
     )
     const [tenant = '', environment = ''] = owner
     return { tenant, environment, sync: sync && syncOf(sync), streams: streams.map(streamOf) }
@@ -229,11 +241,18 @@ function syncOf([began = '', ended, exit]: readonly string[]): SyncAccount {
   return { began, ended: ended || undefined, exit: exit ? Number(exit) : undefined }
 }
 
-function streamOf([stream = '', rows, lastComplete, failure]: readonly string[]): StreamAge {
+function streamOf([
+  stream = '',
+  rows,
+  lastComplete,
+  failure,
+  failureId,
+]: readonly string[]): StreamAge {
   return {
     stream,
     rows: Number(rows),
     lastComplete: lastComplete || undefined,
     failure: failure || undefined,
+    failureId: failureId || undefined,
   }
 }

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { warningOf } from '../ground/message-ids.ts'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { type Column, GENERATION } from './column.ts'
 import { texts } from './duckdb.ts'
 
@@ -73,7 +73,7 @@ export function warningOfDamage(
   name: string,
   { lost, retyped }: Damage,
   present: PresentTables,
-): string | undefined {
+): IdentifiedMessage | undefined {
   const isGone = present.columnsOf(name) === undefined
   const lacks = isGone ? 'its table is gone' : `its table lacks columns, ${lost.join(', ')}`
   const what = [
@@ -90,7 +90,7 @@ export function warningOfDamage(
 }
 
 /** The message about a view that somebody else has changed. */
-export function warningOfView(name: string): string {
+export function warningOfView(name: string): IdentifiedMessage {
   return warningOf(
     'table-changed',
     `${name}: the view flat.${name} was changed or dropped, though no sync has done that; it is made again. Give a view of your own another name.`,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
-import { warningOf } from '../ground/message-ids.ts'
+import { about, type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { ownFolder, privately, resolvedFile } from '../ground/private-file.ts'
 import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import { readStreams, type StreamReading } from '../protocol/read-run.ts'
@@ -97,7 +97,10 @@ async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise
   if (isComplete) await replacement.takePlace()
   else
     tools.log.warn(
-      `${path} stays as it was: not everything could be read. The next sync with --rewrite continues.`,
+      warningOf(
+        'rewrite-not-complete',
+        `${path} stays as it was: not everything could be read. The next sync with --rewrite continues.`,
+      ),
     )
   return done
 }
@@ -228,7 +231,9 @@ async function sync<Config>(
   if (isUnwritable) return done
   const failures = specs.flatMap(({ name }) => {
     const failure = done.failures.find(({ stream = name }) => stream === name)
-    return failure === undefined ? [] : [[name, tools.mask.text(failure.error.message)] as const]
+    if (failure === undefined) return []
+    const { id, message } = failure.error
+    return [[name, { id, message: tools.mask.text(message) }] as const]
   })
   const exit = exitCodeOf(done)
   const { records } = done
@@ -305,7 +310,7 @@ async function read<Config>(
     await commits.stop()
   }
   for (const [name, { rows }] of streams)
-    for (const sentence of misfitsIn(rows)) log.warn(`${name}: ${sentence}`)
+    for (const warning of misfitsIn(rows)) log.warn(about(name, warning))
   return {
     ...done,
     failures: allFailures(failures, uncommitted, commits.failure),
@@ -346,8 +351,8 @@ function allFailures(
   return [...others, ...[...uncommitted].map(([stream, error]) => ({ stream, error }))]
 }
 
-/** A sentence for each column that could not store all of its values. */
-function misfitsIn({ columns, misfits }: StreamRows): string[] {
+/** A warning for each column that could not store all of its values. */
+function misfitsIn({ columns, misfits }: StreamRows): IdentifiedMessage[] {
   return [...misfits].flatMap(([{ name, type }, count]) => {
     const variant = columns.find(({ variantOf }) => variantOf === name)
     if (variant === undefined) return []

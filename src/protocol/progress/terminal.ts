@@ -1,4 +1,5 @@
-import { inWords, stopInWords } from './log-lines.ts'
+import { withId } from '../../ground/message-ids.ts'
+import { failureOf, stopInWords } from './log-lines.ts'
 import { red, type Screen } from './screen.ts'
 import {
   clockTime,
@@ -202,7 +203,8 @@ export function createTerminal(settings: TerminalSettings): ProgressListener {
       screen.draw([])
       const lines = sync === undefined ? [] : [...tableLines(sync, screen.columns)]
       if (stoppedBy) lines.push(stopInWords(sync, stoppedBy, kept))
-      if (tellsFailures) lines.push(...failures.map((failure) => red(inWords(failure), screen)))
+      if (tellsFailures)
+        lines.push(...failures.map((failure) => red(withId(failureOf(failure)), screen)))
       if (lines.length > 0) screen.write(`${lines.join('\n')}\n`)
     },
   }

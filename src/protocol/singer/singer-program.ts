@@ -6,6 +6,7 @@ import { refusedCommandLine } from '../command-line.ts'
 import type { ConnectorFacts, Failure, Tools } from '../connector.ts'
 import type { LineWriter } from '../line-writer.ts'
 import { type Io, runProgram, withProcessDefaults } from '../program.ts'
+import { failureOf } from '../progress/log-lines.ts'
 import { createScreen, type Screen } from '../progress/screen.ts'
 import { createSingerLog, isJsonLog, type SingerLog } from './log.ts'
 import { configOf, settingRows } from './settings.ts'
@@ -224,7 +225,6 @@ export function noConfig(): ConnectorError {
 
 /** Logs a failure. */
 export function report({ stream, error }: Failure, log: SingerLog): void {
-  const subject = stream === undefined ? '' : `${stream}: `
-  log.error(`${subject}${error.message} (${error.failure})`, stream)
+  log.error(failureOf({ stream, error }), stream)
   if (error.failure === 'system' && error.stack !== undefined) log.debug(error.stack)
 }

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES }
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { tryParseJson } from '../../ground/json.ts'
+import { warningOf } from '../../ground/message-ids.ts'
 import { REAL_TIME, type Time } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
 import {
@@ -27,12 +28,21 @@ interface QuietLog {
    * `about` is the subject of a line; `text` makes the line from the number of occurrences since the last
    * one.
    */
-  warn(about: string, text: (count: number) => string): void
+  warn(id: DeliveryWarning, about: string, text: (count: number) => string): void
   /** Writes the pending lines. */
   close(): void
 }
 
+/** The ids of these warnings. */
+type DeliveryWarning =
+  | 'delivery-refused'
+  | 'delivery-not-json'
+  | 'delivery-unknown'
+  | 'connections-closed'
+  | 'request-not-served'
+
 interface Line {
+  readonly id: DeliveryWarning
   readonly text: (count: number) => string
   readonly since: number
   count: number
@@ -52,9 +62,9 @@ function createQuietLog(log: Log, time: Pick<Time, 'now' | 'every'>): QuietLog {
     }
   })
   return {
-    warn(about, text) {
+    warn(id, about, text) {
       const line = lines.get(about)
-      if (line === undefined) say(about, { text, since: 0, count: 1 })
+      if (line === undefined) say(about, { id, text, since: 0, count: 1 })
       else line.count++
     },
     close() {
@@ -63,9 +73,9 @@ function createQuietLog(log: Log, time: Pick<Time, 'now' | 'every'>): QuietLog {
     },
   }
 
-  function say(about: string, { text, count }: Line): void {
-    log.warn(text(count))
-    lines.set(about, { text, since: time.now(), count: 0 })
+  function say(about: string, { id, text, count }: Line): void {
+    log.warn(warningOf(id, text(count)))
+    lines.set(about, { id, text, since: time.now(), count: 0 })
   }
 }
 
@@ -101,6 +111,7 @@ async function receive(request: IncomingMessage, tools: ReceiveTools): Promise<n
   const why = WORDS[decision]
   if (why !== undefined)
     tools.quietLog.warn(
+      'delivery-refused',
       `${path.nonce} ${decision}`,
       (count) => `${deliveries(count, path.collection)} answered ${status}: ${why}`,
     )
@@ -139,6 +150,7 @@ async function decided(
   onDelivery(known.collection)
   if (body.isBroken())
     quietLog.warn(
+      'delivery-not-json',
       `${nonce} JSON`,
       (count) =>
         `${deliveries(count, known.collection)} with a valid signature but no JSON: it leads to a sync all the same`,
@@ -191,6 +203,7 @@ function hashBody(keys: readonly string[]): BodyVerifier & { isBroken(): boolean
 
 function unknownPath({ quietLog }: ReceiveTools): number {
   quietLog.warn(
+    'delivery-unknown',
     'unknown',
     (count) => `${deliveries(count)} answered 404: their paths belong to no webhook of the store`,
   )
@@ -293,6 +306,7 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
   server.on('clientError', (error, socket) => count(answerFault(error, socket)))
   boundConnections(server, limits.connections, () =>
     quietLog.warn(
+      'connections-closed',
       'connections',
       (closed) =>
         `${closed === 1 ? '1 connection was' : `${closed} connections were`} closed before it had sent a request: ${limits.connections} are open`,
@@ -326,6 +340,7 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
       // The sender has closed the connection, or was too slow and has its answer.
       if (request.destroyed && !request.complete) return
       quietLog.warn(
+        'request-not-served',
         'fault',
         (faults) =>
           `${faults === 1 ? '1 request' : `${faults} requests`} could not be served, answered 503: ${String(error)}`,
