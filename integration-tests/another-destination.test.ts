@@ -367,7 +367,7 @@ describe('a destination of another kind, over Singer', () => {
       { type: 'STATE', value: { at: 2 } },
     ])
     expect([exitCode, stdout]).toEqual([1, '{"at":1}\n'])
-    expect(stderr).toBe('ERROR The shelf is away. (transient)\n')
+    expect(stderr).toBe('ERROR The shelf is away. (transient) [x-test]\n')
   })
 
   it('stops at a batch, which it cannot read', async () => {

@@ -4,6 +4,7 @@ import { serveOptions } from '../src/cli/resource-commands.ts'
 import { writeSettingsSchema } from '../src/config/config-faults.ts'
 import { destinationSpec } from '../src/destination/destination-connector.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'
+import { RUNBOOK_SECTIONS, runbookRows } from '../src/ground/runbook.ts'
 import type { SettingsSchema } from '../src/ground/settings-schema.ts'
 import {
   type PrivacyClass,
@@ -262,6 +263,7 @@ const tables: Readonly<Record<string, () => string>> = {
   serve: serveTable,
   metrics: metricsTable,
   entities: dataModel,
+  runbook,
 }
 
 /** The documents with parts that are made from the code. */
@@ -274,6 +276,7 @@ export const DOCUMENTS = [
   'docs/writing.md',
   'docs/webhooks.md',
   'docs/data-model.md',
+  'docs/operations.md',
 ] as const
 
 /** A document with every generated part as the code has it now; throws for an unknown marker. */
@@ -333,6 +336,20 @@ function serveTable(): string {
     description,
   ])
   return markdown(['Option', 'Default', 'Meaning'], rows)
+}
+
+/** A section for each kind of message; `protime explain` prints the same rows. */
+function runbook(): string {
+  const rows = runbookRows()
+  const rowOf = (id: string) => [
+    `<a id="${id}"></a>${code(id)}`,
+    code(rows.get(id)?.says ?? ''),
+    rows.get(id)?.do ?? '',
+  ]
+  return RUNBOOK_SECTIONS.map(
+    ([heading, ids]) =>
+      `### ${heading}\n\n${markdown(['Id', 'Message', 'What to do'], ids.map(rowOf))}`,
+  ).join('\n\n')
 }
 
 function metricsTable(): string {

@@ -28,7 +28,15 @@ import {
   addWorkLocations,
   addWrite,
 } from './resource-commands.ts'
-import { addDbt, addInit, addPreview, addStatus, addSync, addVerify } from './sync-commands.ts'
+import {
+  addDbt,
+  addExplain,
+  addInit,
+  addPreview,
+  addStatus,
+  addSync,
+  addVerify,
+} from './sync-commands.ts'
 
 /**
  * Runs one command of `protime` and returns the exit code. Never throws; every error is a message on stderr.
@@ -125,6 +133,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addStatus(program, act, bare)
   addSync(program, act)
   addVerify(program, act)
+  addExplain(program, bare)
   addDbt(program, bare)
   addReferences(program, act)
   addJobCategories(program, act)

@@ -195,6 +195,20 @@ function wholeNumber(text: string): number {
   return Number(text)
 }
 
+/** `protime explain`: the runbook, by the ids at the ends of messages. */
+export function addExplain(program: Command, act: BareAct): void {
+  program
+    .command('explain [id]')
+    .description('what a message means and what to do, by the id in brackets at its end')
+    .addHelpText('after', `\nWithout an id, lists all ids.\n${examples('explain starts-over')}`)
+    .action((id: string | undefined) =>
+      act(async (tools) => {
+        const { explain } = await import('./explain-action.ts')
+        return explain(tools, id)
+      }),
+    )
+}
+
 /** `protime dbt init`: a dbt project for a warehouse of `protime sync`. */
 export function addDbt(program: Command, act: BareAct): void {
   program

@@ -196,6 +196,15 @@ export const WARNINGS = [
   'request-not-served',
 ] as const
 
+/** The alerts on the metrics of a sync, in docs/operations.md. `runbook.json` has a row for each of these, too. */
+export const ALERTS = [
+  'ProtimeSyncMissing',
+  'ProtimeStreamOld',
+  'ProtimeStreamNever',
+  'ProtimeNeedsSomebody',
+  'ProtimeRefused',
+] as const
+
 /** The id of a failure; the ids of other connectors begin with `x-`. */
 export type FailureId = (typeof FAILURES)[keyof typeof FAILURES][number] | `x-${string}`
 

@@ -82,7 +82,7 @@ function over(columns: number) {
   const sync = underWay(columns)
   const error = new ConnectorError(
     'transient',
-    'x-test',
+    'service-fails',
     'The service is away. The next sync tries again.',
   )
   sync.observer.ended('clockings', error)
@@ -166,7 +166,7 @@ clockings       22,000        0     22.0  failed, from the beginning: expired li
 job_categories      41        0      0.0  whole list
 total           22,291        1     24.0
 34 requests, 2 refusals, 12.4 MB
-clockings: The service is away. The next sync tries again. (transient)
+clockings: The service is away. The next sync tries again. (transient) [service-fails]
 `,
     ],
     [
@@ -178,7 +178,8 @@ job_categories      41  whole list
 total           22,291
 34 requests, 2 refusals, 12.4 MB
 clockings: The service is away. The next sync tr
-ies again. (transient)
+ies again. (transient) [
+service-fails]
 `,
     ],
     [
@@ -191,7 +192,8 @@ total           22,291
 34 requests, 2 refusals
 clockings: The service i
 s away. The next sync tr
-ies again. (transient)
+ies again. (transient) [
+service-fails]
 `,
     ],
   ])('fits into %i columns, with what failed last', (columns, table) => {
@@ -204,7 +206,7 @@ ies again. (transient)
       sync.finish({ failures: [{ error: new ConnectorError('config', 'x-test', 'No.') }] })
       return sync.written()
     }
-    expect(written({})).toContain('\u001b[31mNo. (config)\u001b[0m')
+    expect(written({})).toContain('\u001b[31mNo. (config) [x-test]\u001b[0m')
     expect(written({ NO_COLOR: '1' })).not.toContain('\u001b[31m')
   })
 

@@ -1,5 +1,6 @@
 import { asConnectorError } from '../../ground/errors.ts'
 import { createMask } from '../../ground/mask.ts'
+import { type IdentifiedMessage, withId } from '../../ground/message-ids.ts'
 import type { Failure, Source, StreamOutput, StreamRequest } from '../../protocol/connector.ts'
 import {
   createJsonBatch,
@@ -96,7 +97,7 @@ export async function syncLists(
   const log = {
     debug() {},
     info: (text: string) => void infos?.push(text),
-    warn: (text: string) => void warnings?.push(text),
+    warn: (message: IdentifiedMessage) => void warnings?.push(withId(message)),
   }
   const done = await syncWarehouse({
     source,

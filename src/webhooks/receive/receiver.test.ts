@@ -39,7 +39,7 @@ describe('a signed delivery is answered 200 and reported', () => {
     await deliver(RECORD)
     await deliver('')
     expect(warnings).toEqual([
-      '1 delivery of clockings was with a valid signature but no JSON: it leads to a sync all the same',
+      '1 delivery of clockings was with a valid signature but no JSON: it leads to a sync all the same [delivery-not-json]',
     ])
   })
 
@@ -168,7 +168,9 @@ describe('a delivery is refused', () => {
       },
     })
     expect(await deliver(RECORD)).toBe(503)
-    expect(warnings).toEqual(['1 request could not be served, answered 503: Error: no room'])
+    expect(warnings).toEqual([
+      '1 request could not be served, answered 503: Error: no room [request-not-served]',
+    ])
   })
 })
 
@@ -309,7 +311,9 @@ it('a connection beyond the limit replaces the one that was silent for the longe
   silent[0]?.write(`${HEAD}Content-Length: 2\r\n\r\n{`)
   await expect.poll(() => deliver('{}')).toBe(200)
   await silent[1]?.closed
-  expect(warnings).toEqual(['1 connection was closed before it had sent a request: 3 are open'])
+  expect(warnings).toEqual([
+    '1 connection was closed before it had sent a request: 3 are open [connections-closed]',
+  ])
   busy.write(delivery('{}'))
   expect(await busy.answers(2)).toEqual([200, 200])
 })
