@@ -45,7 +45,7 @@ describe('an audit', () => {
     await unheard(() => emulator.remove('jobs', 3))
     const { warnings, deleted, requests } = await sync()
     expect(warnings).toEqual([
-      'jobs: the delta had not reported 1 row: not in the list, not found by a second look either, and deleted by the audit.',
+      'jobs: the delta had not reported 1 row: not in the list, not found by a recheck either, and deleted by the audit.',
     ])
     expect(deleted).toEqual([3])
     expect(requests.at(-1)).toBe('/jobs/3?')

@@ -153,7 +153,7 @@ describe('references', () => {
     ['an empty value', hr('', 1), /no value/],
     ['no id', { collection: 'people', name: 'hr', value: 'E' }, /no internalReference/],
     ['a URL that is too long', hr('é'.repeat(700), 2), /4096/],
-    ['half a character', hr('a\ud800', 1), /Unicode/],
+    ['an unpaired surrogate', hr('a\ud800', 1), /Unicode/],
     ['no JSON', '{"collection":', /not a JSON object/],
     ['blanks alone as its value', hr('  ', 1), /no value/],
   ])('with %s are rejected without a request', async (_, record, reason) => {

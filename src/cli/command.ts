@@ -108,6 +108,9 @@ export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal' | 'print'> &
 /** Runs an action that needs no configuration. */
 export type BareAct = (action: (tools: BareTools) => Promise<ExitCode>) => Promise<void>
 
+/** How `protime` reads a stream anew. */
+export const TO_READ_ANEW = 'run protime sync --rewrite'
+
 /** The default of `--config`, which `protime init` writes and the other commands read. */
 export const CONFIG_FILE = 'config.json'
 
@@ -165,8 +168,8 @@ export function createCommandLog(settings: CommandLogSettings): CommandLog {
     info: (message) => {
       if (!isQuiet()) writeLines('INFO', logLines(mask.text(message)))
     },
-    warn: (message) => writeLines('WARN', messageLines(message, mask)),
-    error: (message) => write(red(`ERROR ${failureLine(message, mask)}`, screen)),
+    warn: (message) => writeLines('WARN', messageLines(message, mask, TO_READ_ANEW)),
+    error: (message) => write(red(`ERROR ${failureLine(message, mask, TO_READ_ANEW)}`, screen)),
     debug: (message) => {
       if (isDebug()) writeLines('DEBUG', logLines(mask.text(message)))
     },

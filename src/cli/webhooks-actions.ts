@@ -238,14 +238,14 @@ async function faultOnTheWay(
 
 function faultOf({ status, text }: TriggerAnswer): string {
   if (status >= 200 && status < 300)
-    return `A delivery without a valid signature was answered ${status}: another server answers at this address.`
+    return `A delivery without a valid signature got the response ${status}: another server listens at this address.`
   if (status >= 300 && status < 400)
     return `Deliveries are redirected (${status}): the service does not follow redirects.`
   if (status === 404)
     return text === ''
-      ? 'The server answered 404: it knows no webhook with this address. It has another store, or the proxy changes the path.'
-      : 'The proxy answered 404 with a page: its path is not that of the public URL.'
+      ? 'The server responded with 404: it knows no webhook with this address. It has another store, or the proxy changes the path.'
+      : 'The proxy responded with 404 and a page: its path is not that of the public URL.'
   if (status >= 500)
-    return `The proxy answered ${status}: it does not reach the server. Check the address to which it forwards deliveries.`
-  return `The answer was ${status}: check what the proxy refuses.`
+    return `The proxy responded with ${status}: it does not reach the server. Check the address to which it forwards deliveries.`
+  return `The response was ${status}: check what the proxy refuses.`
 }

@@ -89,7 +89,7 @@ export const FAILURES = {
     'asked-to-wait',
     'asked-too-often',
     'service-fails',
-    'answer-too-slow',
+    'response-too-slow',
     'conflict',
     'conflict-on-list',
     'changed-meanwhile',
@@ -102,7 +102,7 @@ export const FAILURES = {
     'connection-broke',
     'proxy-failed',
     'in-use',
-    'no-answer-from-scheduler',
+    'no-response-from-scheduler',
   ],
   system: [
     'page-damaged',
@@ -116,22 +116,22 @@ export const FAILURES = {
     'link-expired',
     'no-access-token',
     'no-bearer-token',
-    'token-answer-too-large',
+    'token-response-too-large',
     'unexpected-status',
     'unknown-encoding',
-    'answer-never-comes',
-    'answer-too-large',
+    'no-final-response',
+    'response-too-large',
     'warehouse-not-written',
     'too-many-members',
     'library-misused',
     'state-not-valid',
     'stream-not-ended',
     'unexpected',
-    'answer-not-understood',
+    'response-not-understood',
     'input-not-valid',
     'links-not-restored',
     'outcomes-not-known',
-    'scheduler-answer-too-large',
+    'scheduler-response-too-large',
     'webhook-incomplete',
   ],
 } as const
@@ -147,7 +147,7 @@ export const WARNINGS = [
   'ids-too-many',
   'still-waiting',
   'references-not-listed',
-  'answer-not-whole',
+  'list-not-complete',
   'delta-was-silent',
   'rows-not-confirmed',
   'list-lags-behind',
@@ -232,12 +232,32 @@ export function withId({ id, message }: IdentifiedMessage): string {
   return `${message} [${id}]`
 }
 
-/** The lines of a log for a message of any length, without secrets; each of them ends with the id. */
-export function messageLines({ id, message }: IdentifiedMessage, mask: Mask): string[] {
-  return logLines(mask.text(message)).map((line) => withId({ id, message: line }))
+/** Messages after which somebody may want to read a stream anew, without its earlier rows. */
+const SUGGEST_READING_ANEW: ReadonlySet<string> = new Set<IdentifiedMessage['id']>([
+  'start-date-later',
+  'state-not-usable',
+  'sync-mode-changed',
+  'state-of-another-tenant',
+  'delta-refused',
+])
+
+/**
+ * The lines of a log for a message of any length, without secrets; each of them ends with the id. `toReadAnew` says
+ * how the program that prints it reads a stream anew: "run protime sync --rewrite".
+ */
+export function messageLines(message: IdentifiedMessage, mask: Mask, toReadAnew: string): string[] {
+  return logLines(mask.text(advised(message, toReadAnew))).map((line) =>
+    withId({ id: message.id, message: line }),
+  )
 }
 
-/** One line for a failure, without secrets. */
-export function failureLine({ id, message }: IdentifiedMessage, mask: Mask): string {
-  return withId({ id, message: clean(mask.text(message), LONGEST_ANSWER) })
+/** One line for a failure, without secrets; see `messageLines`. */
+export function failureLine(message: IdentifiedMessage, mask: Mask, toReadAnew: string): string {
+  const text = clean(mask.text(advised(message, toReadAnew)), LONGEST_ANSWER)
+  return withId({ id: message.id, message: text })
+}
+
+function advised({ id, message }: IdentifiedMessage, toReadAnew: string): string {
+  if (!SUGGEST_READING_ANEW.has(id)) return message
+  return `${message} To read the stream anew, without its earlier rows, ${toReadAnew}.`
 }

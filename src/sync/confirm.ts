@@ -60,12 +60,12 @@ function logResult(vanished: number, outcome: ListsOutcome, { state, log }: Stre
   if (found > 0) {
     log.warn(
       warningOf(
-        'answer-not-whole',
-        `${what}; a second look found ${found} of them, which stay. The service's answers are sometimes incomplete: tell its operator if this happens often.`,
+        'list-not-complete',
+        `${what}; a recheck found ${found} of them, which stay. The service's lists are sometimes incomplete: tell the operator of the service if this happens often.`,
       ),
     )
   } else if (outcome === 'read') {
-    log.info(`${what}; a second look did not find them either, so they are deleted.`)
+    log.info(`${what}; a recheck did not find them either, so they are deleted.`)
   } else {
     log.info(`${what}, so they are deleted; the service has no way to look a second time.`)
   }
@@ -100,7 +100,7 @@ export async function confirmUnconfirmed(
   const contradicted = count - (compared?.notListed.size ?? 0)
   if (contradicted > 0)
     log.info(
-      `${stream.stream}: two answers of the service contradicted each other about ${many(contradicted, 'row')}, which ${contradicted === 1 ? 'was' : 'were'} requested again: ${missing.length - silent} will be deleted.`,
+      `${stream.stream}: two responses of the service contradicted each other about ${many(contradicted, 'row')}, which ${contradicted === 1 ? 'was' : 'were'} requested again: ${missing.length - silent} will be deleted.`,
     )
 }
 
@@ -130,7 +130,7 @@ function report(
     for (const [count, what] of [
       [missing, 'new in the list, and written'],
       [newer, 'changed in the list, and written again'],
-      [gone, 'not in the list, not found by a second look either, and deleted'],
+      [gone, 'not in the list, not found by a recheck either, and deleted'],
     ] as const)
       if (count > 0)
         log.warn(
@@ -146,7 +146,7 @@ function report(
     log.warn(
       warningOf(
         'rows-not-confirmed',
-        `${stream}: the lists did not have ${many(left, 'row')} of the warehouse, and the service offered no second look. They stay; the next sync looks again.`,
+        `${stream}: the lists did not have ${many(left, 'row')} of the warehouse, and could not be rechecked. They stay; the next sync rechecks them.`,
       ),
     )
 }

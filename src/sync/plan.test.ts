@@ -94,7 +94,11 @@ function told(decision: Decision): string {
 it.each<[string, StreamTask, string]>([
   ['without a state', task(), 'begin: first sync'],
   ['of a full refresh without a state', task({ mode: 'full_refresh' }), 'begin: full refresh'],
-  ['by lists alone', task({ byLists: { from: null, until: null } }), 'begin: by lists alone'],
+  [
+    'full list, no delta',
+    task({ byLists: { from: null, until: null } }),
+    'begin: full list, no delta',
+  ],
   ['with a state that cannot be read', task({ storedState: [1] }), 'begin: no usable state'],
   [
     'with the state of a stream without days',

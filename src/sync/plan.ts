@@ -74,7 +74,7 @@ export function decide(task: StreamTask, settings: DecisionSettings): Decision {
 
 /** Why a stream without a stored state is read. */
 function whyFirst({ mode, byLists }: StreamTask): string {
-  if (byLists !== undefined) return 'by lists alone'
+  if (byLists !== undefined) return 'full list, no delta'
   return mode === 'full_refresh' ? 'full refresh' : 'first sync'
 }
 
@@ -254,7 +254,7 @@ export function plan(decision: Decision, task: StreamTask, settings: PlanSetting
     log.warn(
       warningOf(
         'start-date-later',
-        `the start date is now ${identity.start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
+        `the start date is now ${identity.start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date.`,
       ),
     )
   }

@@ -118,7 +118,7 @@ function reasonOf(error: DeadLinkError, context: StreamContext): StartOver {
   const details = error.message.replace(/\.$/, '')
   const reason = (why: string, message: string) => ({ why, message: `${message} ${details}` })
   if (error.why === 'used') {
-    return reason('lost answer', 'its link is used up, because the answer to it was lost.')
+    return reason('lost response', 'its link is used up, because the response to it was lost.')
   }
   if (error.why === 'unusable') {
     return reason('unusable link', 'its link cannot be used any more.')
@@ -157,7 +157,7 @@ function neverFinishes(error: DeadLinkError): ConnectorError {
   return new ConnectorError(
     'transient',
     'links-die',
-    `The service's links expire before the stream can be read to its end, probably because another program reads this tenant with the same client at this moment. The next sync tries again. ${error.message}`,
+    `The service's links expire before the stream is complete, probably because another program reads this tenant with the same client at this moment. The next sync tries again. ${error.message}`,
     { cause: error },
   )
 }

@@ -136,7 +136,7 @@ export const STATE = {
     'delta_offered',
     orNull(flag),
     false,
-    'whether the service has answered a delta: later refusals are then temporary',
+    'whether the service has responded to a delta: later refusals are then temporary',
   ),
   listedUntil: plain('listed_until', orNull(day), null, 'the last day of any list so far'),
   auditedAt: {
@@ -214,7 +214,7 @@ export const KEYS: { [Name in keyof Omit<StoredKeys, 'isAtBeginning'>]: Field<St
       'unconfirmed_ids',
       orNull(text),
       null,
-      'ids about which two answers contradict each other',
+      'ids about which two responses contradict each other',
     ),
     written: plain('written_ids', orNull(text), null, 'ids that were written since the last audit'),
   }

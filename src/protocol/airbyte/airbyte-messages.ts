@@ -18,6 +18,8 @@ export type StreamStatus = 'STARTED' | 'RUNNING' | 'COMPLETE' | 'INCOMPLETE'
 /** The platform truncates error messages to this length. */
 const MAX_MESSAGE = 50_000
 const MAX_STACK = 100_000
+/** How a platform of Airbyte reads a stream anew. */
+const TO_READ_ANEW = 'clear the stream in the connection, and sync again'
 
 function log(level: Level, message: string): AirbyteLine {
   return line('LOG', { log: { level, message } })
@@ -118,7 +120,7 @@ export function report({ stream, error: thrown }: Failure, { mask, writer }: Com
   const { cause, failure, id, stack } = thrown
   const details = cause instanceof Error ? `: ${cause.name}: ${cause.message}` : ''
   const text = error({
-    message: failureLine(about(stream, thrown), mask),
+    message: failureLine(about(stream, thrown), mask, TO_READ_ANEW),
     failure,
     stream,
     internal: `${id}${clean(mask.text(details))}`,
@@ -138,7 +140,7 @@ export function createLog(writer: LineWriter, mask: Mask, debug: DebugSwitch): L
   }
   return {
     info: (message) => say('INFO', logLines(mask.text(message))),
-    warn: (message) => say('WARN', messageLines(message, mask)),
+    warn: (message) => say('WARN', messageLines(message, mask, TO_READ_ANEW)),
     debug: (message) => {
       if (debug.isOn) say('DEBUG', logLines(mask.text(message)))
     },

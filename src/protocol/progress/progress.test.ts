@@ -165,7 +165,7 @@ people             250        1      2.0  incremental
 clockings       22,000        0     22.0  failed, from the beginning: expired link
 job_categories      41        0      0.0  whole list
 total           22,291        1     24.0
-34 requests, 2 refusals, 12.4 MB
+34 requests, 2 throttled, 12.4 MB
 clockings: The service is away. The next sync tries again. (transient) [service-fails]
 `,
     ],
@@ -176,7 +176,7 @@ people             250  incremental
 clockings       22,000  failed, from the beginn…
 job_categories      41  whole list
 total           22,291
-34 requests, 2 refusals, 12.4 MB
+34 requests, 2 throttled, 12.4 MB
 clockings: The service is away. The next sync tr
 ies again. (transient) [
 service-fails]
@@ -189,7 +189,7 @@ people             250
 clockings       22,000
 job_categories      41
 total           22,291
-34 requests, 2 refusals
+34 requests, 2 throttled
 clockings: The service i
 s away. The next sync tr
 ies again. (transient) [

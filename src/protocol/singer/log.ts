@@ -33,6 +33,9 @@ export interface MetricPoint {
 const LEVELS = ['debug', 'info', 'warning', 'error', 'critical'] as const
 type Level = (typeof LEVELS)[number]
 
+/** How a runner of Singer reads a stream anew. */
+const TO_READ_ANEW = 'remove its bookmark from the state, and empty its table'
+
 export interface SingerLogSettings {
   readonly name: string
   /** The prefix of the variables `_LOG_FORMAT` and `_LOG_LEVEL`. */
@@ -72,7 +75,7 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
     debug: (message) => sayLines('debug', logLines(mask.text(message))),
     info: (message) => sayLines('info', logLines(mask.text(message))),
     warn,
-    error: (message, stream) => say('error', failureLine(message, mask), stream),
+    error: (message, stream) => say('error', failureLine(message, mask, TO_READ_ANEW), stream),
     answer: (message) => write('info', lineOf(message)),
     metric: (point) =>
       say('info', lineOf(`METRIC: ${JSON.stringify(point)}`), point.tags['stream'] ?? null, point),
@@ -83,7 +86,7 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
   }
 
   function warn(message: IdentifiedMessage): void {
-    sayLines('warning', messageLines(message, mask))
+    sayLines('warning', messageLines(message, mask, TO_READ_ANEW))
   }
 
   function sayLines(level: Level, lines: readonly string[]): void {

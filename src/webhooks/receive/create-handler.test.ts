@@ -137,7 +137,7 @@ it('refusals for the same reason are logged once a minute', () => {
   expect(said()).toEqual([
     line('a delivery was answered 401 (no-key-fits)'),
     line('a delivery was answered 401 (no-header)'),
-    line('2 deliveries were answered 401 (no-key-fits)'),
+    line('2 deliveries were refused with 401 (no-key-fits)'),
   ])
 })
 

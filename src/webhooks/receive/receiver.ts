@@ -113,7 +113,7 @@ async function receive(request: IncomingMessage, tools: ReceiveTools): Promise<n
     tools.quietLog.warn(
       'delivery-refused',
       `${path.nonce} ${decision}`,
-      (count) => `${deliveries(count, path.collection)} answered ${status}: ${why}`,
+      (count) => `${deliveries(count, path.collection)} refused with ${status}: ${why}`,
     )
   return status
 }
@@ -205,7 +205,8 @@ function unknownPath({ quietLog }: ReceiveTools): number {
   quietLog.warn(
     'delivery-unknown',
     'unknown',
-    (count) => `${deliveries(count)} answered 404: their paths belong to no webhook of the store`,
+    (count) =>
+      `${deliveries(count)} refused with 404: their paths belong to no webhook of the store`,
   )
   return STATUS['unknown-path']
 }
@@ -343,7 +344,7 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
         'request-not-served',
         'fault',
         (faults) =>
-          `${faults === 1 ? '1 request' : `${faults} requests`} could not be served, answered 503: ${String(error)}`,
+          `${faults === 1 ? '1 request' : `${faults} requests`} could not be served, refused with 503: ${String(error)}`,
       )
       if (page === undefined) count(503)
       send(request, response, { status: 503 })

@@ -259,7 +259,7 @@ function strangers(
     if (adopt) return [{ do: 'delete', id, collection, why: 'its key is lost' }]
     const warning = warningOf(
       'webhook-without-key',
-      `There is a webhook with our public URL whose key is not in the store (id ${id}): its deliveries are answered 404. Start with --adopt to delete such webhooks, or delete it with: protime webhooks delete ${id}.`,
+      `There is a webhook with our public URL whose key is not in the store (id ${id}): its deliveries are refused with 404. Start with --adopt to delete such webhooks, or delete it with: protime webhooks delete ${id}.`,
     )
     return isEnabled(record) ? [{ do: 'warn', collection, warning, about: record }] : []
   })

@@ -209,7 +209,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'protime_webhook_deliveries_total',
     type: 'counter',
-    help: 'Requests to the receiver, by the status code of the answer.',
+    help: 'Requests to the receiver, by the status code of the response.',
     label: 'code',
     values: ({ deliveries }) => [...zeros([200, 401]), ...deliveries],
   },

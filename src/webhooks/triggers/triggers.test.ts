@@ -163,7 +163,10 @@ describe('--post', () => {
     const { url } = await startScheduler(undefined)
     const { host } = new URL(url)
     const { result, detail } = await createPostTrigger({ url })(ORDER, never)
-    expect([result, detail]).toEqual(['failed', expect.stringContaining(`no answer from ${host}`)])
+    expect([result, detail]).toEqual([
+      'failed',
+      expect.stringContaining(`no response from ${host}`),
+    ])
   })
 
   it('does not read the answer', async () => {
@@ -181,7 +184,7 @@ describe('--post', () => {
       await createPostTrigger({ url: `http://127.0.0.1:${port}`, withinMs: 50 })(ORDER, never),
     ).toEqual({
       result: 'failed',
-      detail: `no answer from 127.0.0.1:${port} within 0.05 seconds`,
+      detail: `no response from 127.0.0.1:${port} within 0.05 seconds`,
     })
   })
 })
@@ -324,7 +327,7 @@ describe('--airbyte-connection', () => {
     airbyte.outage = 0
     expect(await trigger(ORDER, never)).toMatchObject({
       result: 'failed',
-      detail: expect.stringMatching(/^Airbyte cannot be reached: no answer from 127/),
+      detail: expect.stringMatching(/^Airbyte cannot be reached: no response from 127/),
     })
   })
 
