@@ -236,16 +236,14 @@ function code(text: string): string {
   return `\`${text}\``
 }
 
-/** Every table of the documents that is made from the code, by the name in its marker. */
 /** The fields of a stored state, from its tables. */
 function stateTable(): string {
   const fields = [STATE, POSITION, KEYS].flatMap((table) => Object.values(table))
-  return markdown(
-    ['Field', 'What it is'],
-    fields.map(({ stored, about }) => [code(stored), about]),
-  )
+  const rows = fields.map(({ stored, about }) => [code(stored), about])
+  return markdown(['Field', 'What it is'], rows)
 }
 
+/** Every table of the documents that is made from the code, by the name in its marker. */
 const tables: Readonly<Record<string, () => string>> = {
   state: stateTable,
   configuration,
@@ -341,11 +339,10 @@ function serveTable(): string {
 /** A section for each kind of message; `protime explain` prints the same rows. */
 function runbook(): string {
   const rows = runbookRows()
-  const rowOf = (id: string) => [
-    `<a id="${id}"></a>${code(id)}`,
-    code(rows.get(id)?.says ?? ''),
-    rows.get(id)?.do ?? '',
-  ]
+  const rowOf = (id: string) => {
+    const { says = '', do: advice = '' } = rows.get(id) ?? {}
+    return [`<a id="${id}"></a>${code(id)}`, code(says), advice]
+  }
   return RUNBOOK_SECTIONS.map(
     ([heading, ids]) =>
       `### ${heading}\n\n${markdown(['Id', 'Message', 'What to do'], ids.map(rowOf))}`,

@@ -163,7 +163,7 @@ describe('a check that finds nothing to read', () => {
     [
       'for the name of the API when every path is unknown',
       { all: status(404) },
-      /^The service answers 404 for every list at http:.*svcapi\/api\/v1\. Check environment\.api_name, which is svcapi, and the address of the tenant\.$/,
+      /^The service responds with 404 for every list at http:.*svcapi\/api\/v1\. Check environment\.api_name, which is svcapi, and the address of the tenant\.$/,
     ],
     [
       'for the name of the API when the scopes are those of another',

@@ -116,7 +116,7 @@ describe('the status of a warehouse', () => {
   it('says how old each stream is and how the next sync reads it', () => {
     const streams = [
       stream('people', '2026-11-22T02:00:00Z'),
-      stream('clockings', '2026-11-19T02:00:00Z', 'The service is away.', 'service-fails'),
+      stream('clockings', '2026-11-19T02:00:00Z', 'It is away.', 'service-fails'),
       stream('job_categories', '2026-11-10T02:00:00Z'),
       stream('absences'),
       stream('inventory', '2026-11-22T02:00:00Z'),
@@ -124,7 +124,7 @@ describe('the status of a warehouse', () => {
     expect(shown({ streams }).slice(2)).toEqual([
       'stream | rows | last complete | age | next sync | failure',
       'people | 3 | 2026-11-22T02:00:00Z | 10 h | changes',
-      'clockings | 3 | 2026-11-19T02:00:00Z | 3 days | from the beginning: expired link | service-fails: The service is away.',
+      'clockings | 3 | 2026-11-19T02:00:00Z | 3 days | from the beginning: expired link | service-fails: It is away.',
       'job_categories | 3 | 2026-11-10T02:00:00Z | 12 days | whole list',
       'absences | 3 | never | first read',
       'inventory | 3 | 2026-11-22T02:00:00Z | 10 h | at the end of each sync',

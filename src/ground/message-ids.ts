@@ -208,14 +208,17 @@ export const ALERTS = [
 /** The id of a failure; the ids of other connectors begin with `x-`. */
 export type FailureId = (typeof FAILURES)[keyof typeof FAILURES][number] | `x-${string}`
 
+/** The id of a warning. */
+export type WarningId = (typeof WARNINGS)[number]
+
 /** A warning or a failure, as logs take it: without an id it cannot be logged. A `ConnectorError` is one. */
 export interface IdentifiedMessage {
-  readonly id: FailureId | (typeof WARNINGS)[number]
+  readonly id: FailureId | WarningId
   readonly message: string
 }
 
 /** A warning with its id. */
-export function warningOf(id: (typeof WARNINGS)[number], message: string): IdentifiedMessage {
+export function warningOf(id: WarningId, message: string): IdentifiedMessage {
   return { id, message }
 }
 

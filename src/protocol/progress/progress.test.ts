@@ -178,8 +178,7 @@ job_categories      41  whole list
 total           22,291
 34 requests, 2 throttled, 12.4 MB
 clockings: The service is away. The next sync tr
-ies again. (transient) [
-service-fails]
+ies again. (transient) [service-fails]
 `,
     ],
     [

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES }
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { tryParseJson } from '../../ground/json.ts'
-import { warningOf } from '../../ground/message-ids.ts'
+import { type WarningId, warningOf } from '../../ground/message-ids.ts'
 import { REAL_TIME, type Time } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
 import {
@@ -28,21 +28,13 @@ interface QuietLog {
    * `about` is the subject of a line; `text` makes the line from the number of occurrences since the last
    * one.
    */
-  warn(id: DeliveryWarning, about: string, text: (count: number) => string): void
+  warn(id: WarningId, about: string, text: (count: number) => string): void
   /** Writes the pending lines. */
   close(): void
 }
 
-/** The ids of these warnings. */
-type DeliveryWarning =
-  | 'delivery-refused'
-  | 'delivery-not-json'
-  | 'delivery-unknown'
-  | 'connections-closed'
-  | 'request-not-served'
-
 interface Line {
-  readonly id: DeliveryWarning
+  readonly id: WarningId
   readonly text: (count: number) => string
   readonly since: number
   count: number

@@ -296,7 +296,7 @@ describe('--airbyte-connection', () => {
     const { trigger } = await start({ url })
     expect(await trigger(ORDER, never)).toEqual({
       result: 'failed',
-      detail: `Airbyte cannot be reached: the answer of ${new URL(url).host} is larger than 1 MiB`,
+      detail: `Airbyte cannot be reached: the response of ${new URL(url).host} is larger than 1 MiB`,
     })
     expect(sent()).toBeLessThan(FLOOD)
   })
