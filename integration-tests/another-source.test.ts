@@ -105,7 +105,7 @@ describe('a source of another kind, over the Airbyte protocol', () => {
     const { messages } = await airbyte('read', files, catalog)
     const errors = messages.flatMap(({ trace }) => (trace?.error ? [trace.error.message] : []))
     expect(errors).toEqual([
-      'letters: There is no stream of this name. Discover the streams again.',
+      'letters: There is no stream of this name. Discover the streams again. [unknown-stream]',
     ])
   })
 })
@@ -158,7 +158,7 @@ describe('a source of another kind, over Singer', () => {
     const { stderr } = await run(runSinger, [])
     expect([stdout, stderr]).toEqual([
       'tap-numbers v1.2.3\n',
-      'ERROR The option --config is missing: name the file with the settings. (config)\n',
+      'ERROR The option --config is missing: name the file with the settings. (config) [config-missing]\n',
     ])
   })
 
@@ -249,7 +249,7 @@ describe('a source that breaks the rules', () => {
     const read: Read = async (_config, requests) =>
       requests.map(({ name: stream }) => ({ stream, error }))
     const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
-    expect([exitCodes, statuses, errors]).toEqual([[1, 1], ENDED, ['numbers: Later.']])
+    expect([exitCodes, statuses, errors]).toEqual([[1, 1], ENDED, ['numbers: Later. [x-later]']])
   })
 
   it('ends its streams if it throws, and reports what it threw', async () => {
@@ -259,7 +259,7 @@ describe('a source that breaks the rules', () => {
     }
     const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
     expect([exitCodes, statuses]).toEqual([[1, 1], ENDED])
-    expect(errors).toEqual(['Unexpected error in the connector: a bug'])
+    expect(errors).toEqual(['Unexpected error in the connector: a bug [unexpected]'])
   })
 
   const handing = (json: string) => (output: StreamOutput) =>

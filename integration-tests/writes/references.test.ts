@@ -361,7 +361,7 @@ describe('a summary', () => {
     ])
     expect(withoutTimes(stderr).split('\n').slice(0, 3)).toEqual([
       'INFO external_references: 2 written, 1 skipped; of these 1 relinked, 1 replaced within the input.',
-      'WARN 1 value is taken from another record; takenFrom in its outcome is the id of that record.',
+      'WARN 1 value is taken from another record; takenFrom in its outcome is the id of that record. [values-taken]',
       expect.stringMatching(/^WARN 1 record of the input does not count: a later one/),
     ])
   })
