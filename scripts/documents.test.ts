@@ -190,6 +190,35 @@ describe('the runbook', () => {
   })
 })
 
+/** Words that messages use for something else in the field, or that no one says; each pattern says what it is. */
+const UNUSUAL: readonly [RegExp, instead: string][] = [
+  [/\banswers? (?:of|from) (?:the (?:service|token endpoint)|HOST|\$\{host\})/, 'response'],
+  [/\b(?:service|endpoint|proxy|server|Airbyte) answer(?:s|ed) (?:with|in|\d|\$\{)/, 'responds'],
+  [/\bcomes twice\b|\bhas the member \S+ twice\b/, 'duplicate key'],
+  [/\bhalf a character\b/, 'an unpaired surrogate'],
+  [/\bsecond look\b/, 'recheck'],
+  [/\bcounts as read\b/, 'the page was discarded'],
+  [/\bby lists alone\b/, 'full list, no delta'],
+  [/\bfailures of the kind\b/i, 'configuration error, transient failure'],
+  [/\bread to its end\b/, 'completed'],
+  [/\ba person has to act\b/, 'needs manual action'],
+  [/\b(?:the|tell its) operator\b(?! of the service)/, 'the operator of the service, or you'],
+]
+
+/** What users see: the messages and help texts in the code, without its comments, and the texts in the JSON files. */
+const shown = [
+  ...filesOf('src', /(?<!\.test)\.ts$/).map((file) =>
+    readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, ''),
+  ),
+  ...['spec.json', 'write-settings.json', 'runbook.json', ...filesOf('schemas', /\.json$/)].map(
+    (file) => readFileSync(file, 'utf8'),
+  ),
+]
+
+it.each(UNUSUAL)('no message says %s', (pattern) => {
+  expect(shown.flatMap((text) => text.match(pattern) ?? [])).toEqual([])
+})
+
 describe('the metrics', () => {
   it('of the page and of the dashboard are those of the file', () => {
     const stream = { name: 'x', status: 'complete', counts: {}, requests: 1, seconds: 1 }

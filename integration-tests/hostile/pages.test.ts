@@ -260,7 +260,7 @@ describe('changes that arrive damaged', () => {
 
   it.each([400, 404, 410])('by a dead link (%s) read the stream again, and end', async (status) => {
     const recording = await delta(load, reply(status, ''))
-    expectFailure(recording, 'transient', 'expire before the stream can be read')
+    expectFailure(recording, 'transient', 'expire before the stream is complete')
     expect(recording.records(DELTA_STREAM).map(({ id }) => id)).toEqual([1, 1])
   })
 

@@ -67,7 +67,7 @@ type Purpose =
   /** They have changed: the answer to a delta link. */
   | 'changes'
   /** Those are written that a complete read has not found, or that were not confirmed. */
-  | 'second look'
+  | 'recheck'
   /** They are compared with what the warehouse has, and not written. */
   | 'comparison'
   /** Those are written that differ from the warehouse, and are as the comparison has found them. */
@@ -144,7 +144,7 @@ export async function* emitPages(
   ): void {
     mark?.(batch, contradicted)
     if (purpose === 'changes') noteChanges(batch, state)
-    if (purpose === 'second look') keys.skipFound(batch)
+    if (purpose === 'recheck') keys.skipFound(batch)
     const isChange = purpose === 'changes'
     keys.observe(batch, typeof where === 'function' ? where(batch) : where, { mayRepeat, isChange })
     if (contradicted.length > 0) keys.leaveUnconfirmed(contradicted)

@@ -34,7 +34,7 @@ export function secondLook({ state }: StreamContext): EmitSettings {
   const window = changesAfter(position)?.window ?? null
   return {
     ...changedRows(stream.dateField, start, window),
-    purpose: 'second look',
+    purpose: 'recheck',
     mayOmit: true,
   }
 }

@@ -195,18 +195,35 @@ describe('what the file says about its syncs', () => {
     ])
     expect(
       await rows(
-        `SELECT stream, ${hour('last_complete')}, rows::INTEGER AS rows, failure FROM _protime.streams ORDER BY stream`,
+        `SELECT stream, ${hour('last_complete')}, rows::INTEGER AS rows, failure, failure_id FROM _protime.streams ORDER BY stream`,
       ),
     ).toEqual([
-      { stream: 'jobs', last_complete: 1, rows: 3, failure: 'The service is away.' },
-      { stream: 'people', last_complete: 2, rows: 1, failure: null },
+      {
+        ...{ stream: 'jobs', last_complete: 1, rows: 3 },
+        ...{ failure: 'The service is away.', failure_id: 'x-test' },
+      },
+      { stream: 'people', last_complete: 2, rows: 1, failure: null, failure_id: null },
     ])
     await syncAt(3, sending())
     expect(
       await rows(
-        `SELECT ${hour('last_complete')}, failure FROM _protime.streams WHERE stream = 'jobs'`,
+        `SELECT ${hour('last_complete')}, failure, failure_id FROM _protime.streams WHERE stream = 'jobs'`,
       ),
-    ).toEqual([{ last_complete: 3, failure: null }])
+    ).toEqual([{ last_complete: 3, failure: null, failure_id: null }])
+  })
+
+  it('has no ids of failures in a file of an earlier version, until the next sync', async () => {
+    const fails: Script = () => {
+      throw new ConnectorError('transient', 'x-test', 'The service is away.')
+    }
+    await syncAt(1, fails)
+    const older = 'ALTER TABLE _protime.streams DROP COLUMN failure_id'
+    await withDuckDb(file(), (connection) => connection.run(older))
+    const ids = async () =>
+      (await readStatus(file(), (open) => open())).streams.map(({ failureId }) => failureId)
+    expect(await ids()).toEqual([undefined, undefined])
+    await syncAt(2, fails)
+    expect(await ids()).toEqual(['x-test', 'x-test'])
   })
 
   it('has the latest sync as the last one, even if the clock was set back', async () => {
