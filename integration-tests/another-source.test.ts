@@ -105,7 +105,7 @@ describe('a source of another kind, over the Airbyte protocol', () => {
     const { messages } = await airbyte('read', files, catalog)
     const errors = messages.flatMap(({ trace }) => (trace?.error ? [trace.error.message] : []))
     expect(errors).toEqual([
-      'letters: There is no stream of this name. Discover the streams again. [unknown-stream]',
+      'letters: There is no stream of this name. To see which streams there are, refresh the schema of the connection. [unknown-stream]',
     ])
   })
 })

@@ -76,7 +76,7 @@ describe('a sync on a terminal', () => {
     emulator.fail(/people/, 403)
     await tap({ in: 'process', config: emulator.config(), catalog, stderr: terminal.stderr })
     expect(terminal.written().split('\n').at(-2)).toMatch(
-      /^.\[31mERROR people: .*\(config\) \[permission-missing\].\[0m$/,
+      /^.\[31mERROR people: .*in the catalog\. \(config\) \[permission-missing\].\[0m$/,
     )
   })
 })

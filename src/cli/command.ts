@@ -3,7 +3,12 @@ import { InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
-import { failureLine, type IdentifiedMessage, messageLines } from '../ground/message-ids.ts'
+import {
+  failureLine,
+  type IdentifiedMessage,
+  messageLines,
+  type Remedies,
+} from '../ground/message-ids.ts'
 import { logLines, nearest } from '../ground/text.ts'
 import type { Time } from '../http/clock.ts'
 import type { Log } from '../protocol/connector.ts'
@@ -108,8 +113,12 @@ export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal' | 'print'> &
 /** Runs an action that needs no configuration. */
 export type BareAct = (action: (tools: BareTools) => Promise<ExitCode>) => Promise<void>
 
-/** How `protime` reads a stream anew. */
-export const TO_READ_ANEW = 'run protime sync --rewrite'
+/** How `protime` does what messages suggest. */
+export const REMEDIES: Remedies = {
+  readAnew: 'run protime sync --rewrite',
+  leaveOut: 'name the others with --streams',
+  listStreams: 'run protime preview, which shows all of them',
+}
 
 /** The default of `--config`, which `protime init` writes and the other commands read. */
 export const CONFIG_FILE = 'config.json'
@@ -168,8 +177,8 @@ export function createCommandLog(settings: CommandLogSettings): CommandLog {
     info: (message) => {
       if (!isQuiet()) writeLines('INFO', logLines(mask.text(message)))
     },
-    warn: (message) => writeLines('WARN', messageLines(message, mask, TO_READ_ANEW)),
-    error: (message) => write(red(`ERROR ${failureLine(message, mask, TO_READ_ANEW)}`, screen)),
+    warn: (message) => writeLines('WARN', messageLines(message, mask, REMEDIES)),
+    error: (message) => write(red(`ERROR ${failureLine(message, mask, REMEDIES)}`, screen)),
     debug: (message) => {
       if (isDebug()) writeLines('DEBUG', logLines(mask.text(message)))
     },

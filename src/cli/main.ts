@@ -17,8 +17,8 @@ import {
   createCommandLog,
   EXIT,
   type ExitCode,
+  REMEDIES,
   StartError,
-  TO_READ_ANEW,
   UsageError,
 } from './command.ts'
 import {
@@ -63,7 +63,7 @@ export async function runProtime(
       execute(argv, { ...program, stdin, stderr, screen, debug, quiet, log, mask, env, time }),
     (error) => {
       if (isUsage(error)) usage = EXIT.usage
-      stderr.write(`${failureLine(about('protime', messageOf(error)), mask, TO_READ_ANEW)}\n`)
+      stderr.write(`${failureLine(about('protime', messageOf(error)), mask, REMEDIES)}\n`)
     },
     'What was changed before that stays changed.',
   )

@@ -68,7 +68,7 @@ export function unknownStream(
       'misspelled-stream',
       `There is no stream of this name; did you mean ${meant}?`,
     )
-  const reason = 'There is no stream of this name. Discover the streams again.'
+  const reason = 'There is no stream of this name.'
   return new ConnectorError(
     'config',
     'unknown-stream',

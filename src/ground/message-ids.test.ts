@@ -1,28 +1,37 @@
 import { expect, it } from 'vitest'
+import type { Log } from '../protocol/connector.ts'
 import { createMask } from './mask.ts'
 import { failureLine, messageLines } from './message-ids.ts'
 
 const mask = createMask()
 mask.add('s3cret')
 
+const REMEDIES = { readAnew: 'begin again', leaveOut: 'leave it out', listStreams: 'ask' }
+
+it('no log takes a warning without an id', () => {
+  // @ts-expect-error a text has no id
+  const warned = (log: Log) => log.warn('Something happened.')
+  expect(warned).toBeTypeOf('function')
+})
+
 it('each line of a long message ends with its id', () => {
   const message = 'word '.repeat(500).trim()
-  const lines = messageLines({ id: 'x-long', message }, mask, '')
+  const lines = messageLines({ id: 'x-long', message }, mask, REMEDIES)
   expect(lines.length).toBeGreaterThan(2)
   expect(lines.filter((line) => !line.endsWith(' [x-long]'))).toEqual([])
 })
 
 it('a failure is one line without secrets and controls, with its id', () => {
-  expect(failureLine({ id: 'x-bad', message: 'No s3cret\nhere.' }, mask, '')).toBe(
+  expect(failureLine({ id: 'x-bad', message: 'No s3cret\nhere.' }, mask, REMEDIES)).toBe(
     'No **** here. [x-bad]',
   )
 })
 
-it('only a message after which a stream may be read anew says how its program does that', () => {
+it('a message that suggests something ends with how the program does that', () => {
   const lines = (id: 'start-date-later' | 'starts-over') =>
-    messageLines({ id, message: 'The date is later.' }, mask, 'run protime sync --rewrite')
+    messageLines({ id, message: 'The date is later.' }, mask, REMEDIES)
   expect(lines('starts-over')).toEqual(['The date is later. [starts-over]'])
   expect(lines('start-date-later')).toEqual([
-    'The date is later. To read the stream anew, without its earlier rows, run protime sync --rewrite. [start-date-later]',
+    'The date is later. To read the stream anew, without its earlier rows, begin again. [start-date-later]',
   ])
 })

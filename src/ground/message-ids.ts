@@ -235,32 +235,53 @@ export function withId({ id, message }: IdentifiedMessage): string {
   return `${message} [${id}]`
 }
 
-/** Messages after which somebody may want to read a stream anew, without its earlier rows. */
-const SUGGEST_READING_ANEW: ReadonlySet<string> = new Set<IdentifiedMessage['id']>([
-  'start-date-later',
-  'state-not-usable',
-  'sync-mode-changed',
-  'state-of-another-tenant',
-  'delta-refused',
-])
+/** How a program does what messages suggest: what ends the sentence of `PURPOSES`. */
+export interface Remedies {
+  readonly readAnew: string
+  readonly leaveOut: string
+  readonly listStreams: string
+}
+
+const PURPOSES: Readonly<Record<keyof Remedies, string>> = {
+  readAnew: 'To read the stream anew, without its earlier rows',
+  leaveOut: 'To sync without the stream',
+  listStreams: 'To see which streams there are',
+}
+
+/** What a message suggests that each program does in its own way. */
+const SUGGESTED: Partial<Record<IdentifiedMessage['id'], keyof Remedies>> = {
+  'start-date-later': 'readAnew',
+  'state-not-usable': 'readAnew',
+  'sync-mode-changed': 'readAnew',
+  'state-of-another-tenant': 'readAnew',
+  'delta-refused': 'readAnew',
+  'not-entitled': 'leaveOut',
+  'permission-missing': 'leaveOut',
+  'unknown-stream': 'listStreams',
+}
 
 /**
- * The lines of a log for a message of any length, without secrets; each of them ends with the id. `toReadAnew` says
- * how the program that prints it reads a stream anew: "run protime sync --rewrite".
+ * The lines of a log for a message of any length, without secrets; each of them ends with the id. The remedies are
+ * those of the program that prints it.
  */
-export function messageLines(message: IdentifiedMessage, mask: Mask, toReadAnew: string): string[] {
-  return logLines(mask.text(advised(message, toReadAnew))).map((line) =>
+export function messageLines(message: IdentifiedMessage, mask: Mask, remedies: Remedies): string[] {
+  return logLines(mask.text(advised(message, remedies))).map((line) =>
     withId({ id: message.id, message: line }),
   )
 }
 
-/** One line for a failure, without secrets; see `messageLines`. */
-export function failureLine(message: IdentifiedMessage, mask: Mask, toReadAnew: string): string {
-  const text = clean(mask.text(advised(message, toReadAnew)), LONGEST_ANSWER)
-  return withId({ id: message.id, message: text })
+/** One line for a failure, without secrets; see `messageLines`. `type` is the type of the failure, if it is shown. */
+export function failureLine(
+  message: IdentifiedMessage,
+  mask: Mask,
+  remedies: Remedies,
+  type?: string,
+): string {
+  const text = clean(mask.text(advised(message, remedies)), LONGEST_ANSWER)
+  return withId({ id: message.id, message: type === undefined ? text : `${text} (${type})` })
 }
 
-function advised({ id, message }: IdentifiedMessage, toReadAnew: string): string {
-  if (!SUGGEST_READING_ANEW.has(id)) return message
-  return `${message} To read the stream anew, without its earlier rows, ${toReadAnew}.`
+function advised({ id, message }: IdentifiedMessage, remedies: Remedies): string {
+  const remedy = SUGGESTED[id]
+  return remedy === undefined ? message : `${message} ${PURPOSES[remedy]}, ${remedies[remedy]}.`
 }

@@ -236,6 +236,6 @@ export function notEntitled(scope: string, endpoints: Endpoints): ConnectorError
   return new ConnectorError(
     'config',
     'not-entitled',
-    `The client is not entitled to the scope ${scopeName(endpoints, scope)}. Ask the operator of the service for it, or deselect the stream.`,
+    `The client is not entitled to the scope ${scopeName(endpoints, scope)}. Ask the operator of the service for it.`,
   )
 }

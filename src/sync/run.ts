@@ -301,7 +301,7 @@ function inContext(error: ConnectorError): ConnectorError {
   return new ConnectorError(
     'config',
     'permission-missing',
-    `${error.message} Ask the operator of the service for the permission, or deselect the stream.`,
+    `${error.message} Ask the operator of the service for the permission.`,
     { cause: error },
   )
 }

@@ -1,6 +1,6 @@
 import type { FailureType } from '../../ground/errors.ts'
 import type { Mask } from '../../ground/mask.ts'
-import { about, failureLine, messageLines } from '../../ground/message-ids.ts'
+import { about, failureLine, messageLines, type Remedies } from '../../ground/message-ids.ts'
 import { clean, logLines } from '../../ground/text.ts'
 import type { DebugSwitch } from '../command-line.ts'
 import type { Failure, Log, Tools } from '../connector.ts'
@@ -18,8 +18,11 @@ export type StreamStatus = 'STARTED' | 'RUNNING' | 'COMPLETE' | 'INCOMPLETE'
 /** The platform truncates error messages to this length. */
 const MAX_MESSAGE = 50_000
 const MAX_STACK = 100_000
-/** How a platform of Airbyte reads a stream anew. */
-const TO_READ_ANEW = 'clear the stream in the connection, and sync again'
+const REMEDIES: Remedies = {
+  readAnew: 'clear the stream in the connection, and sync again',
+  leaveOut: 'deselect it in the connection',
+  listStreams: 'refresh the schema of the connection',
+}
 
 function log(level: Level, message: string): AirbyteLine {
   return line('LOG', { log: { level, message } })
@@ -120,7 +123,7 @@ export function report({ stream, error: thrown }: Failure, { mask, writer }: Com
   const { cause, failure, id, stack } = thrown
   const details = cause instanceof Error ? `: ${cause.name}: ${cause.message}` : ''
   const text = error({
-    message: failureLine(about(stream, thrown), mask, TO_READ_ANEW),
+    message: failureLine(about(stream, thrown), mask, REMEDIES),
     failure,
     stream,
     internal: `${id}${clean(mask.text(details))}`,
@@ -140,7 +143,7 @@ export function createLog(writer: LineWriter, mask: Mask, debug: DebugSwitch): L
   }
   return {
     info: (message) => say('INFO', logLines(mask.text(message))),
-    warn: (message) => say('WARN', messageLines(message, mask, TO_READ_ANEW)),
+    warn: (message) => say('WARN', messageLines(message, mask, REMEDIES)),
     debug: (message) => {
       if (debug.isOn) say('DEBUG', logLines(mask.text(message)))
     },

@@ -1,4 +1,4 @@
-import { about, type IdentifiedMessage } from '../../ground/message-ids.ts'
+import { about, withId } from '../../ground/message-ids.ts'
 import type { Failure, Log, StreamStart } from '../connector.ts'
 import {
   createRates,
@@ -52,10 +52,10 @@ export function createLogLines(settings: LogLinesSettings): ProgressListener {
   }
 }
 
-/** A failure as one message: the stream, what happened, and its type. */
-export function failureOf({ stream, error }: Failure): IdentifiedMessage {
+/** A failure as one line: the stream, the message, its type, and its id. */
+export function inWords({ stream, error }: Failure): string {
   const { id, message } = about(stream, error)
-  return { id, message: `${message} (${error.failure})` }
+  return withId({ id, message: `${message} (${error.failure})` })
 }
 
 /** Describes what a stopped sync has done. */

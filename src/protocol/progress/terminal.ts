@@ -1,5 +1,4 @@
-import { withId } from '../../ground/message-ids.ts'
-import { failureOf, stopInWords } from './log-lines.ts'
+import { inWords, stopInWords } from './log-lines.ts'
 import { red, type Screen } from './screen.ts'
 import {
   clockTime,
@@ -203,8 +202,7 @@ export function createTerminal(settings: TerminalSettings): ProgressListener {
       screen.draw([])
       const lines = sync === undefined ? [] : [...tableLines(sync, screen.columns)]
       if (stoppedBy) lines.push(stopInWords(sync, stoppedBy, kept))
-      if (tellsFailures)
-        lines.push(...failures.map((failure) => red(withId(failureOf(failure)), screen)))
+      if (tellsFailures) lines.push(...failures.map((failure) => red(inWords(failure), screen)))
       if (lines.length > 0) screen.write(`${lines.join('\n')}\n`)
     },
   }

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
+import type { FailureType } from '../../ground/errors.ts'
 import type { Mask } from '../../ground/mask.ts'
 import {
   failureLine,
   type IdentifiedMessage,
   messageLines,
+  type Remedies,
   warningOf,
 } from '../../ground/message-ids.ts'
 import { clean, LONGEST_ANSWER, logLines } from '../../ground/text.ts'
@@ -14,7 +16,7 @@ import type { ProgressListener } from '../progress/sync-progress.ts'
 
 /** The log of a tap or target on stderr, because stdout is the protocol's. */
 export interface SingerLog extends Log {
-  error(message: IdentifiedMessage, stream?: string): void
+  error(message: IdentifiedMessage, stream?: string, type?: FailureType): void
   /** Writes a result that the user asked for, at every log level. */
   answer(message: string): void
   /** Writes a METRIC line, which Meltano collects. */
@@ -33,8 +35,11 @@ export interface MetricPoint {
 const LEVELS = ['debug', 'info', 'warning', 'error', 'critical'] as const
 type Level = (typeof LEVELS)[number]
 
-/** How a runner of Singer reads a stream anew. */
-const TO_READ_ANEW = 'remove its bookmark from the state, and empty its table'
+const REMEDIES: Remedies = {
+  readAnew: 'remove its bookmark from the state, and empty its table',
+  leaveOut: 'deselect it in the catalog',
+  listStreams: 'discover them again',
+}
 
 export interface SingerLogSettings {
   readonly name: string
@@ -75,7 +80,8 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
     debug: (message) => sayLines('debug', logLines(mask.text(message))),
     info: (message) => sayLines('info', logLines(mask.text(message))),
     warn,
-    error: (message, stream) => say('error', failureLine(message, mask, TO_READ_ANEW), stream),
+    error: (message, stream, type) =>
+      say('error', failureLine(message, mask, REMEDIES, type), stream),
     answer: (message) => write('info', lineOf(message)),
     metric: (point) =>
       say('info', lineOf(`METRIC: ${JSON.stringify(point)}`), point.tags['stream'] ?? null, point),
@@ -86,7 +92,7 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
   }
 
   function warn(message: IdentifiedMessage): void {
-    sayLines('warning', messageLines(message, mask, TO_READ_ANEW))
+    sayLines('warning', messageLines(message, mask, REMEDIES))
   }
 
   function sayLines(level: Level, lines: readonly string[]): void {

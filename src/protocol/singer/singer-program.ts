@@ -1,12 +1,12 @@
 import { Command, CommanderError, Option } from 'commander'
 import { asConnectorError, ConnectorError } from '../../ground/errors.ts'
 import { createMask } from '../../ground/mask.ts'
+import { about } from '../../ground/message-ids.ts'
 import type { SettingsSchema } from '../../ground/settings-schema.ts'
 import { refusedCommandLine } from '../command-line.ts'
 import type { ConnectorFacts, Failure, Tools } from '../connector.ts'
 import type { LineWriter } from '../line-writer.ts'
 import { type Io, runProgram, withProcessDefaults } from '../program.ts'
-import { failureOf } from '../progress/log-lines.ts'
 import { createScreen, type Screen } from '../progress/screen.ts'
 import { createSingerLog, isJsonLog, type SingerLog } from './log.ts'
 import { configOf, settingRows } from './settings.ts'
@@ -225,6 +225,6 @@ export function noConfig(): ConnectorError {
 
 /** Logs a failure. */
 export function report({ stream, error }: Failure, log: SingerLog): void {
-  log.error(failureOf({ stream, error }), stream)
+  log.error(about(stream, error), stream, error.failure)
   if (error.failure === 'system' && error.stack !== undefined) log.debug(error.stack)
 }
