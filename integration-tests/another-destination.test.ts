@@ -333,7 +333,7 @@ describe('a destination of another kind, over Singer', () => {
       '{"bookmarks": {"books": {"at": 12345678901234567890}}}\n',
     ])
     expect([...shelf.books]).toEqual([['a', 'A']])
-    expect(stderr).toBe('WARNING books: record 3 was rejected: It has no key.\n')
+    expect(stderr).toBe('WARNING books: record 3 was rejected: It has no key. [record-rejected]\n')
   })
 
   it('writes the stream of a table to the object of its name', async () => {
