@@ -348,7 +348,7 @@ describe('a destination of another kind, over Singer', () => {
       'may not be written',
       [schema('books'), record('books', { isbn: 'a' })],
       { mayWriteBooks: false },
-      'books: The permission books.write is missing. [x-test]',
+      'books: The permission books.write is missing. (config) [x-test]',
     ],
   ])('keeps every state back when a stream %s', async (_what, input, config, reason) => {
     const shelf = createShelf()
