@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { ConnectorError } from '../ground/errors.ts'
 import { readStatus } from './account.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
 
@@ -163,4 +164,17 @@ describe('a file that cannot be opened', () => {
       message: expect.stringContaining('The file is damaged: restore it, or remove it'),
     })
   })
+})
+
+it('a file of an earlier version has no ids of failures, until the next sync', async () => {
+  const fails: Script = () => {
+    throw new ConnectorError('transient', 'x-test', 'The service is away.')
+  }
+  const failing = () => syncLists(file(), new Map([[jobs, fails]]))
+  const id = async () => (await readStatus(file(), (open) => open())).streams[0]?.failureId
+  await failing()
+  await change('ALTER TABLE _protime.streams DROP COLUMN failure_id')
+  expect(await id()).toBeUndefined()
+  await failing()
+  expect(await id()).toBe('x-test')
 })

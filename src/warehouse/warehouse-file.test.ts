@@ -212,20 +212,6 @@ describe('what the file says about its syncs', () => {
     ).toEqual([{ last_complete: 3, failure: null, failure_id: null }])
   })
 
-  it('has no ids of failures in a file of an earlier version, until the next sync', async () => {
-    const fails: Script = () => {
-      throw new ConnectorError('transient', 'x-test', 'The service is away.')
-    }
-    await syncAt(1, fails)
-    const older = 'ALTER TABLE _protime.streams DROP COLUMN failure_id'
-    await withDuckDb(file(), (connection) => connection.run(older))
-    const ids = async () =>
-      (await readStatus(file(), (open) => open())).streams.map(({ failureId }) => failureId)
-    expect(await ids()).toEqual([undefined, undefined])
-    await syncAt(2, fails)
-    expect(await ids()).toEqual(['x-test', 'x-test'])
-  })
-
   it('has the latest sync as the last one, even if the clock was set back', async () => {
     await syncAt(3, sending())
     await syncAt(1, sending())
