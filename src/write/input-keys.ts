@@ -13,12 +13,6 @@ export interface Surplus {
   readonly links: CachedLinks
 }
 
-/** References that are not in the input, and why they must not be deleted. */
-interface SurplusOfInput {
-  readonly surplus: readonly Surplus[]
-  readonly refusal: ConnectorError | undefined
-}
-
 /** The keys of references in the input so far. */
 export interface InputKeys {
   /**
@@ -33,7 +27,10 @@ export interface InputKeys {
    * The references that are not in the input, within its collections and names, and a config error if there
    * are too many to be plausible, or if the input or the service's list is not known completely.
    */
-  surplus(cache: ServiceCache): Promise<SurplusOfInput>
+  surplus(cache: ServiceCache): Promise<{
+    readonly surplus: readonly Surplus[]
+    readonly refusal: ConnectorError | undefined
+  }>
 }
 
 /** This many links of a name may always be removed, because a fifth of a few is less than one. */
