@@ -286,11 +286,11 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
     const path = parseDeliveryPath(request.url ?? '', prefix)
     const hook = path && hooks.byNonce(path.collection, path.nonce)
     if (path === undefined || hook === undefined) {
-      const what = 'their paths belong to no webhook of the store'
       quietLog.warn(
         'delivery-unknown',
         'unknown',
-        (count) => `${deliveries(count)} refused with 404: ${what}`,
+        (count) =>
+          `${deliveries(count)} refused with 404: their paths belong to no webhook of the store`,
       )
       return STATUS['unknown-path']
     }
