@@ -19,7 +19,7 @@ Transient failures: the next run tries again
 
 Another consumer seems to read the changes of this collection
 
-Find the second pipeline of this tenant and stop it: One reader for each collection (https://github.com/source-protime/source-protime/blob/main/docs/user-guide.md#one-reader-for-each-collection).
+Find the second pipeline of this tenant and stop it: One reader for each collection (https://github.com/source-protime/source-protime/blob/main/docs/how-a-sync-works.md#one-reader-for-each-collection).
 
 https://github.com/source-protime/source-protime/blob/main/docs/operations.md#another-consumer`)
 })

@@ -33,6 +33,7 @@ import {
   addDbt,
   addExplain,
   addInit,
+  addPerson,
   addPreview,
   addStatus,
   addSync,
@@ -131,6 +132,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addVerify(program, act)
   addExplain(program, bare)
   addDbt(program, bare)
+  addPerson(program, act)
   addReferences(program, act)
   addJobCategories(program, act)
   addWorkLocations(program, act)

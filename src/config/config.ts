@@ -1,5 +1,7 @@
+import { type Limit, limitOf } from '../ground/limit.ts'
 import type { IdentifiedMessage } from '../ground/message-ids.ts'
 import { nearest } from '../ground/text.ts'
+import { personCodes } from '../privacy/person-codes.ts'
 import {
   keepsNames,
   leftOutReferences,
@@ -51,6 +53,25 @@ interface ActivityStructure {
   readonly level: number
 }
 
+/** How many months before the current one are kept. */
+export interface RetainedMonths {
+  readonly stream?: string
+  readonly months: number
+}
+
+/** At most so many rows of a stream may be deleted that deletes are withheld of since this time. */
+export interface ApprovedDeletes {
+  readonly stream: string
+  readonly most: number
+  readonly time: string
+}
+
+/** Parses `stream:count:time`; the schema has checked the form. */
+export function approvalOf(text: string): ApprovedDeletes {
+  const [stream = '', most, ...time] = text.split(':')
+  return { stream, most: Number(most), time: time.join(':') }
+}
+
 /** The complete configuration: every default of spec.json is filled in. */
 export interface Config {
   readonly tenant: string
@@ -72,6 +93,8 @@ export interface Config {
   readonly externalReferences: readonly ReferenceChoice[]
   readonly activityStructures: readonly ActivityStructure[]
   readonly privacy: PrivacySettings
+  /** Codes of people whose records the source leaves out; see `PersonCodes`. */
+  readonly suppressedPeople: readonly string[]
   /** Whether messages leave out the service's texts, except for its codes, because a text may name people. */
   readonly hidesServiceWords: boolean
   readonly concurrency: number
@@ -81,6 +104,12 @@ export interface Config {
   readonly historyRefreshDays: number
   /** 0 means never. */
   readonly auditDays: number
+  /** How many months of dated records are kept: of a stream, or of all that are not named. */
+  readonly retention: readonly RetainedMonths[]
+  /** How many rows of a stream may be deleted because complete reads do not find them. */
+  readonly maxMissing: Limit
+  /** Missing rows that may be deleted once. */
+  readonly approvedDeletes: readonly ApprovedDeletes[]
   readonly requestTimeoutSeconds: number
   readonly retryMinutes: number
   readonly maxRecordMb: number
@@ -141,9 +170,12 @@ export function parseConfig(input: unknown): Config {
   const config = structuredClone(input) as Json
   const start: unknown = config?.['start_date']
   if (typeof start === 'string') config['start_date'] = withoutTime(start)
+  const months: unknown = config?.['retain_months']
+  if (typeof months === 'number') config['retain_months'] = [{ months }]
   const faults = [...applyDefaults(config, 'config'), ...mistypedPrivacy(input)]
   if (faults.length > 0) throw notValid(faults.join(' '))
   const environment = config['environment'] as Json
+  const settings = privacy(config)
   return {
     tenant: config['tenant'] as string,
     ...addresses(config['tenant'] as string, environment),
@@ -154,7 +186,8 @@ export function parseConfig(input: unknown): Config {
     company: config['company'] as string | undefined,
     externalReferences: references(config['external_references'] as ReferenceChoice[]),
     activityStructures: config['activity_structures'] as ActivityStructure[],
-    privacy: privacy(config),
+    privacy: settings,
+    suppressedPeople: people(config, settings),
     hidesServiceWords: !keepsNames(config['personal_data'] as PrivacyMode),
     concurrency: config['concurrency'] as number,
     requestsPerMinute: config['requests_per_minute'] as number | undefined,
@@ -162,6 +195,9 @@ export function parseConfig(input: unknown): Config {
     futureDays: config['future_days'] as number,
     historyRefreshDays: config['history_refresh_days'] as number,
     auditDays: config['audit_days'] as number,
+    retention: config['retain_months'] as RetainedMonths[],
+    maxMissing: limitOf(config['max_missing'] as string),
+    approvedDeletes: (config['approved_deletes'] as string[]).map(approvalOf),
     requestTimeoutSeconds: config['request_timeout_seconds'] as number,
     retryMinutes: config['retry_minutes'] as number,
     maxRecordMb: config['max_record_mb'] as number,
@@ -239,6 +275,20 @@ function references(choices: readonly ReferenceChoice[]): readonly ReferenceChoi
     )
   }
   return choices
+}
+
+/** The codes of `suppressed_people`. Codes of another key would leave out nobody, so they are refused. */
+function people(config: Json, { pseudonyms }: PrivacySettings): readonly string[] {
+  const codes = config['suppressed_people'] as readonly string[]
+  if (codes.length === 0) return codes
+  if (pseudonyms === undefined)
+    throw notValid('privacy_key is missing: the codes of suppressed_people were made with it.')
+  const { isOurs } = personCodes(pseudonyms)
+  const other = codes.findIndex((code) => !isOurs(code))
+  if (other < 0) return codes
+  throw notValid(
+    `suppressed_people.${other} was made with another privacy_key or for another tenant, so it would leave out nobody. Make it again: protime person erase prints it.`,
+  )
 }
 
 function privacy(config: Json): PrivacySettings {

@@ -28,10 +28,10 @@ it('a failure is one line without secrets and controls, with its id', () => {
 })
 
 it('a message that suggests something ends with how the program does that', () => {
-  const lines = (id: 'start-date-later' | 'starts-over') =>
-    messageLines({ id, message: 'The date is later.' }, mask, REMEDIES)
-  expect(lines('starts-over')).toEqual(['The date is later. [starts-over]'])
-  expect(lines('start-date-later')).toEqual([
-    'The date is later. To read the stream anew, without its earlier rows, begin again. [start-date-later]',
+  const lines = (id: 'sync-mode-changed' | 'starts-over') =>
+    messageLines({ id, message: 'The mode has changed.' }, mask, REMEDIES)
+  expect(lines('starts-over')).toEqual(['The mode has changed. [starts-over]'])
+  expect(lines('sync-mode-changed')).toEqual([
+    'The mode has changed. To read the stream anew, without its earlier rows, begin again. [sync-mode-changed]',
   ])
 })

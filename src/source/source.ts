@@ -63,7 +63,8 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
         const warning = unknown.warning()
         if (warning !== undefined) tools.log.warn(warning)
       })
-      return failures.filter((failure) => !tools.refused.includes(failure))
+      const ofAll = failures.find(({ stream }) => stream === undefined)
+      if (ofAll !== undefined) throw ofAll.error
     },
 
     activatesVersions: ({ emitsActivateVersions }) => emitsActivateVersions,

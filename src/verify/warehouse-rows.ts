@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
 import { createCollector } from '../ground/v8.ts'
 import { JsonDigest } from '../records/json-digest.ts'
-import { readState } from '../sync/stored-state.ts'
+import { readState, withheldIn } from '../sync/stored-state.ts'
 import { isOwned, type Owner } from '../warehouse/account.ts'
 import { type Column, DELETED_AT } from '../warehouse/column.ts'
 import { closingOnError, openDatabase, type Patience, texts } from '../warehouse/duckdb.ts'
@@ -59,6 +59,7 @@ export async function readWarehouse(settings: WarehouseRowsSettings): Promise<He
           from: state.start,
           until: state.listedUntil,
           version: state.keys.highestVersion,
+          withheld: withheldIn(state),
         }
         const rows = await readTable(connection, {
           stream,

@@ -62,6 +62,14 @@ export function claim({ tenant, environment, redaction }: Owner): string[] {
   ]
 }
 
+/** The last state of each stream in a file. */
+export async function readStates(
+  connection: DuckDBConnection,
+): Promise<ReadonlyMap<string, unknown>> {
+  const rows = await texts(connection, 'SELECT stream, state FROM _protime.states')
+  return new Map(rows.map(([stream = '', state = '']) => [stream, JSON.parse(state) as unknown]))
+}
+
 /** Whether the file keeps deleted rows: once it does, it does for good. Only reads. */
 export async function keepsDeletedRows(connection: DuckDBConnection): Promise<boolean> {
   const [owner] = (await connection.runAndReadAll('FROM _protime.owner')).getRowObjects()
@@ -140,7 +148,10 @@ export function beginSync(streams: readonly string[], at: Date): string[] {
 /**
  * Rows of a stream were committed; `complete` is the time when it was read to its end, if it was.
  */
-export function committed({ name, keepsDeleted }: Table, complete: Date | undefined): string {
+export function committed(
+  { name, keepsDeleted }: Pick<Table, 'name' | 'keepsDeleted'>,
+  complete: Date | undefined,
+): string {
   const living = keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
   const ended =
     complete === undefined

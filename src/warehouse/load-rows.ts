@@ -42,6 +42,10 @@ export interface Load {
   readonly completeGeneration: number | undefined
   /** The time when the stream was read to its end; undefined if it was not. */
   readonly complete: Date | undefined
+  /** Set if this generation is complete, and rows of older ones stay. */
+  readonly isKept?: boolean
+  /** Set if rows with a date before this day in this field leave the file. */
+  readonly left?: { readonly field: string; readonly day: string } | undefined
 }
 
 /** The progress of the rows of a stream. */
@@ -53,8 +57,8 @@ export interface Progress {
 }
 
 /** Whether a load ends a complete read, or the sync of the stream. */
-export function isOver({ completeGeneration, complete }: Load): boolean {
-  return completeGeneration !== undefined || complete !== undefined
+export function isOver({ completeGeneration, complete, isKept = false }: Load): boolean {
+  return completeGeneration !== undefined || complete !== undefined || isKept
 }
 
 /**

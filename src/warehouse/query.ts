@@ -1,3 +1,4 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
 import { closingOnError, openDatabase, type Patience } from './duckdb.ts'
 
@@ -11,21 +12,26 @@ const EXACT = /^(U?(BIG|HUGE)INT|DECIMAL)/
 export async function queryRows(path: string, sql: string, patience: Patience): Promise<string[]> {
   const database = await patience(() => openDatabase(path))
   return closingOnError(database, async () => {
-    const reader = await database.connection.runAndReadAll(sql).catch((error) => {
+    const rows = await jsonRows(database.connection, sql).catch((error) => {
       throw new ConnectorError('config', 'query-not-valid', `The query failed. ${error.message}`)
-    })
-    const names = reader.deduplicatedColumnNames()
-    const isJson = reader
-      .columnTypes()
-      .map((type) => EXACT.test(String(type)) || type.alias === 'JSON')
-    const rows = reader.getRowsJson().map((row) => {
-      const members = row.map((value, i) => {
-        const text = isJson[i] === true && value !== null ? String(value) : JSON.stringify(value)
-        return `${JSON.stringify(names[i])}:${text}`
-      })
-      return `{${members.join(',')}}`
     })
     database.close()
     return rows
+  })
+}
+
+/** The rows of a query on an open file, each as the JSON text of an object. */
+export async function jsonRows(connection: DuckDBConnection, sql: string): Promise<string[]> {
+  const reader = await connection.runAndReadAll(sql)
+  const names = reader.deduplicatedColumnNames()
+  const isJson = reader
+    .columnTypes()
+    .map((type) => EXACT.test(String(type)) || type.alias === 'JSON')
+  return reader.getRowsJson().map((row) => {
+    const members = row.map((value, i) => {
+      const text = isJson[i] === true && value !== null ? String(value) : JSON.stringify(value)
+      return `${JSON.stringify(names[i])}:${text}`
+    })
+    return `{${members.join(',')}}`
   })
 }

@@ -24,7 +24,7 @@ const whole =
   (...records: string[]): Script =>
   async (output) => {
     await send(output, records, 7)
-    output.generationComplete(7)
+    output.note({ type: 'generation complete', generation: 7 })
     await output.complete()
   }
 const sync = (...records: string[]) => syncLists(file(), new Map([[jobs, whole(...records)]]))

@@ -21,6 +21,7 @@ import {
   MARKED_TABLES,
   type Owner,
   RedactedOtherwise,
+  readStates,
 } from './account.ts'
 import { DELETED_AT } from './column.ts'
 import { closingOnError, hasContent, openDatabase, type Patience, run, texts } from './duckdb.ts'
@@ -34,6 +35,8 @@ export interface Replacement {
   /** Whether the other file keeps deleted rows, and how many it has. */
   readonly keepsDeleted: boolean
   readonly deletedRows: number
+  /** The states of the streams in the other file. */
+  readonly states: ReadonlyMap<string, unknown>
   /** Replaces the other file and keeps its mode; a transient error if a process has that open. */
   takePlace(): Promise<void>
 }
@@ -60,6 +63,7 @@ export async function prepareReplacement(
 ): Promise<Replacement> {
   const fresh = `${path}.rewrite`
   const deleted = { keepsDeleted: false, deletedRows: 0 }
+  let states: Replacement['states'] = new Map()
   if (hasContent(path)) {
     const isOurs = (await isOwnedUnder(path, owner, patience)) !== false
     await lookInto(path, patience, async (connection) => {
@@ -68,12 +72,14 @@ export async function prepareReplacement(
       if (!isOurs) return
       deleted.keepsDeleted = await keepsDeletedRows(connection)
       deleted.deletedRows = await deletedRowsIn(connection)
+      states = await readStates(connection)
     })
   }
   if (!(await canContinue(fresh, owner, patience))) remove(fresh)
   return {
     path: fresh,
     ...deleted,
+    states,
     async takePlace() {
       if (existsSync(`${fresh}.wal`)) await emptyLog(fresh)
       // A sync of the old file would continue in it, and leave a write-ahead log beside the new one.
@@ -81,10 +87,7 @@ export async function prepareReplacement(
       try {
         // Others may have created something since the sync began.
         if (old !== undefined && !dropsOthers) await assertNoOthers(path, old.connection)
-        if (old !== undefined) chmodSync(fresh, statSync(path).mode & 0o777)
-        // Files that a killed process has left for the old file would be read as a part of the new one.
-        rmSync(`${path}.wal`, { force: true })
-        renameSync(fresh, path)
+        putInPlace(fresh, path)
       } catch (error) {
         throw unwritable(error)
       } finally {
@@ -92,6 +95,14 @@ export async function prepareReplacement(
       }
     },
   }
+}
+
+/** Gives a complete file the name of the one that it replaces, and its mode. Nobody may write either of them meanwhile. */
+export function putInPlace(fresh: string, path: string): void {
+  if (hasContent(path)) chmodSync(fresh, statSync(path).mode & 0o777)
+  // Files that a killed process has left for the old file would be read as a part of the new one.
+  rmSync(`${path}.wal`, { force: true })
+  renameSync(fresh, path)
 }
 
 /** Whether the file of an earlier attempt can be filled further. One that cannot be opened was cut by a kill or a full disk. */

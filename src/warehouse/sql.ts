@@ -186,7 +186,8 @@ export function nextOf(table: Table): Table {
   return { ...table, name: `${NEXT}${table.name}` }
 }
 
-const NEXT = '_protime_next_'
+/** What the names of next tables begin with. */
+export const NEXT = '_protime_next_'
 
 /** Selects the streams that have a next table. */
 export const STREAMS_WITH_NEXT = `SELECT table_name[${NEXT.length + 1}:] FROM duckdb_tables()
@@ -219,6 +220,20 @@ export function madeByOthers({ name, columns }: Table): string {
   const ours = [...columns.map((column) => column.name), GENERATION, DELETED_AT].map(literal)
   return `SELECT (SELECT count(*) FROM duckdb_columns() ${of} AND column_name NOT IN (${ours.join(', ')}))
     + (SELECT count(*) FROM duckdb_indexes() ${of}) + (SELECT count(*) FROM duckdb_constraints() ${of})`
+}
+
+/** Removes rows whose date is before a day, deleted ones too. A row without a valid date stays. */
+export function removeBefore(
+  { name, columns }: Table,
+  { field, day }: { readonly field: string; readonly day: string },
+): string[] {
+  const dates = columns.filter(
+    ({ property, variantOf }) => property === field && variantOf === undefined,
+  )
+  return dates.map(
+    (column) => `DELETE FROM main.${quoted(name)} AS old
+      WHERE left(CAST(old.${quoted(column.name)} AS VARCHAR), 10) < ${literal(day)}`,
+  )
 }
 
 /** Removes the rows that a complete read has not found: those of older generations. */

@@ -4,8 +4,8 @@ import { basename, dirname, join } from 'node:path'
 import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
 import { about, type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { ownFolder, privately, resolvedFile } from '../ground/private-file.ts'
-import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
-import { readStreams, type StreamReading } from '../protocol/read-run.ts'
+import type { Failure, Source, StreamRequest, Tools } from '../protocol/connector.ts'
+import { type ReadRunTools, readStreams, type StreamReading } from '../protocol/read-run.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Owner } from './account.ts'
 import type { Column } from './column.ts'
@@ -34,6 +34,8 @@ export interface WarehouseSyncSettings<Config> {
   readonly owner: Owner
   /** Reads everything into a new file, which replaces this one when it is complete. */
   readonly rewrites?: boolean
+  /** The states of the file that this one will replace: rows that only they have are missing. */
+  readonly replaces?: ReadonlyMap<string, unknown>
   /** Whether this file may have objects that no sync has created, and that the new one will not have; by default false. */
   readonly dropsOthers?: boolean | undefined
   /**
@@ -49,7 +51,7 @@ export interface WarehouseSyncSettings<Config> {
   /** The exit code of the program after such a sync, for the file's account. */
   readonly exitCodeOf: (sync: Pick<WarehouseSync, 'failures' | 'stopped'>) => number
   readonly now?: () => Date
-  readonly tools: Tools & Pick<ReadTools, 'observer'>
+  readonly tools: Tools & Pick<ReadRunTools, 'observer'>
 }
 
 /** The result of a sync. */
@@ -92,7 +94,8 @@ async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise
         `The new file of --rewrite has none of the ${replacement.deletedRows} deleted rows that ${path} has kept: the service no longer has them.`,
       ),
     )
-  const done = await syncFile({ ...settings, keepsDeleted, path: replacement.path })
+  const { path: fresh, states: replaces } = replacement
+  const done = await syncFile({ ...settings, keepsDeleted, path: fresh, replaces })
   const isComplete = done.failures.length === 0 && done.stopped === undefined
   if (isComplete) await replacement.takePlace()
   else
@@ -133,27 +136,43 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
     tools,
   } = settings
   const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
-  const folder = freeFolder(path)
   if (publish !== undefined) await assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
   const { log } = tools
-  makeFolder(path, folder)
-  try {
+  return withFolder(path, async (folder) => {
     const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience, log })
     try {
-      // Nobody else has the warehouse open, so what is there was left behind. This folder may have been taken for that
-      // while this process waited for the file.
-      for (const name of readdirSync(dirname(folder)))
-        if (name !== basename(folder)) rmSync(join(dirname(folder), name), { recursive: true })
-      mkdirSync(folder, { mode: 0o700, recursive: true })
+      removeOthers(folder)
       return await sync(settings, { specs, folder, warehouse })
     } finally {
       warehouse.close()
     }
+  })
+}
+
+/** Does work with a folder of its own beside the file, which only this user can enter, and which is gone afterwards. */
+export async function withFolder<T>(
+  path: string,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = freeFolder(path)
+  makeFolder(path, folder)
+  try {
+    return await work(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
     removeIfEmpty(dirname(folder))
   }
+}
+
+/**
+ * Removes what killed processes have left beside this folder. Nobody else may have the warehouse open. The folder itself may
+ * have been taken for that while this process waited for the file.
+ */
+export function removeOthers(folder: string): void {
+  for (const name of readdirSync(dirname(folder)))
+    if (name !== basename(folder)) rmSync(join(dirname(folder), name), { recursive: true })
+  mkdirSync(folder, { mode: 0o700, recursive: true })
 }
 
 /**
@@ -268,7 +287,7 @@ interface Reading extends WarehouseSync {
 }
 
 async function read<Config>(
-  { source, config, path, startOver, tools }: WarehouseSyncSettings<Config>,
+  { source, config, path, startOver, replaces, tools }: WarehouseSyncSettings<Config>,
   { specs, folder, warehouse }: Scene,
   { columns, states }: Opened,
   now: () => Date,
@@ -296,9 +315,16 @@ async function read<Config>(
         },
       })
       const keys = createRisingKeys(warehouse.highestGeneration(name))
-      const output = createWarehouseOutput({ stream: name, rows, keys, commits, log, now })
+      const output = createWarehouseOutput({ stream: name, rows, keys, commits, now })
       streams.set(name, { output, rows })
-      readings.push({ spec, mode: 'incremental', state: states.get(name), startOver, output })
+      const state = states.get(name)
+      const before = state === undefined ? replaces?.get(name) : undefined
+      const beginning = before === undefined ? startOver : 'full refresh'
+      readings.push({
+        ...{ spec, mode: 'incremental', writer: output },
+        state: state ?? before,
+        startOver: beginning,
+      })
     }
     failures = await readStreams(source, config, readings, { ...tools, refused: [] })
   } catch (error) {

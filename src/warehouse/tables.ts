@@ -96,7 +96,9 @@ export async function readTables(connection: DuckDBConnection): Promise<StoredTa
   }
 }
 
-const VIEWS = `SELECT described.stream, described.digest, coalesce(described.view, ''), coalesce(md5(present.sql), '')
+/** DuckDB writes quotes around a type in a view that it has just made, and none when the file is opened again. */
+const VIEW_DIGEST = `md5(replace(present.sql, '"', ''))`
+const VIEWS = `SELECT described.stream, described.digest, coalesce(described.view, ''), coalesce(${VIEW_DIGEST}, '')
   FROM _protime.described AS described
   LEFT JOIN duckdb_views() AS present ON present.database_name = current_database()
     AND present.schema_name = 'flat' AND present.view_name = described.stream`
@@ -205,7 +207,7 @@ export async function createView(
         `INSERT INTO _protime.places VALUES (${[stream, ...place.map(literal)].join(', ')})`,
     ),
     `DELETE FROM _protime.described WHERE stream = ${stream}`,
-    `INSERT INTO _protime.described SELECT ${stream}, ${literal(digest)}, md5(present.sql) FROM duckdb_views() AS present
+    `INSERT INTO _protime.described SELECT ${stream}, ${literal(digest)}, ${VIEW_DIGEST} FROM duckdb_views() AS present
       WHERE present.database_name = current_database() AND present.schema_name = 'flat' AND present.view_name = ${stream}`,
   ])
   if (!isSame || stored?.made === '') return { names, wasChanged: false }

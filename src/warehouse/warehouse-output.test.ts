@@ -74,7 +74,6 @@ describe('commits', () => {
         async () => void begun.push(sent),
         () => () => {},
       ),
-      log: { debug() {}, info() {}, warn() {} },
       now: () => new Date(0),
     })
     for (const id of ids) {
@@ -100,7 +99,6 @@ describe('commits', () => {
       }),
       keys: createRisingKeys(-1),
       commits,
-      log: { debug() {}, info() {}, warn() {} },
       now: () => new Date(0),
     })
     await expect(send(output, ['{"id":1}'])).rejects.toThrow('no space is left on the disk')
@@ -138,7 +136,6 @@ describe('commits', () => {
       },
       keys: createRisingKeys(-1),
       commits,
-      log: { debug() {}, info() {}, warn() {} },
       now: () => new Date(0),
     })
     const idsFrom = (first: number, length: number) =>

@@ -13,6 +13,7 @@ import {
   keepDeletedRows,
   keepsDeletedRows,
   type Owner,
+  readStates,
   type SyncEnd,
 } from './account.ts'
 import { type Column, columnsOf, GENERATION } from './column.ts'
@@ -27,12 +28,21 @@ import {
   run,
   texts,
 } from './duckdb.ts'
+import { valuesIn, warnOfEmptied } from './emptied-columns.ts'
 import type { Description } from './flat-view.ts'
 import { isOver, type Load, loadRows, type Progress } from './load-rows.ts'
 import { createFile } from './new-file.ts'
 import { damageOf, warningOfDamage, warningOfView } from './present-tables.ts'
 import { publish } from './replace-file.ts'
-import { alterTable, madeByOthers, nextOf, quoted, removeOlder, type Table } from './sql.ts'
+import {
+  alterTable,
+  madeByOthers,
+  nextOf,
+  quoted,
+  removeBefore,
+  removeOlder,
+  type Table,
+} from './sql.ts'
 import {
   assertNameIsFree,
   createView,
@@ -139,12 +149,7 @@ function createWarehouse(
   let known: ReadonlyMap<string, Known> = new Map()
   let began = new Date(0)
   return {
-    async states() {
-      const rows = await texts(connection, 'SELECT stream, state FROM _protime.states')
-      return new Map(
-        rows.map(([stream = '', state = '']) => [stream, JSON.parse(state) as unknown]),
-      )
-    },
+    states: () => readStates(connection),
     prepare: (specs, at) =>
       atomically(connection, async () => {
         began = at
@@ -203,7 +208,7 @@ function createWarehouse(
     const next = new Map(known)
     await atomically(connection, async () => {
       for (const load of loads)
-        next.set(load.stream, await commitLoad(connection, knownOf(load.stream), load))
+        next.set(load.stream, await commitLoad(connection, knownOf(load.stream), load, log))
     })
     known = next
   }
@@ -264,15 +269,22 @@ async function commitLoad(
   connection: DuckDBConnection,
   present: Known,
   load: Load,
+  log: Log,
 ): Promise<Known> {
-  const { stream, files, state, completeGeneration } = load
+  const { stream, files, state, completeGeneration, left } = load
   const table = { ...present.table, columns: load.columns }
   await alter(connection, present, table)
+  const isCompared = completeGeneration !== undefined && present.highest >= 0
+  const before = isCompared ? await valuesIn(connection, table) : undefined
   const { added, isReplaced, ...progress } = await loadRows(connection, table, load, present)
   const columns = [...new Set(files.flatMap((file) => file.columns))]
   const found = added === undefined ? [] : await newMembers(connection, present, columns, added)
   if (completeGeneration !== undefined)
     await run(connection, [removeOlder(table, completeGeneration)])
+  if (left !== undefined)
+    for (const one of progress.hasNext ? [table, nextOf(table)] : [table])
+      await run(connection, removeBefore(one, left))
+  if (before !== undefined) warnOfEmptied(before, await valuesIn(connection, table), stream, log)
   if (state !== undefined) await run(connection, [removeState(stream)])
   if (typeof state === 'string')
     await connection.run('INSERT INTO _protime.states VALUES ($stream, $state)', { stream, state })

@@ -1,9 +1,10 @@
 import type { ConnectorError } from '../ground/errors.ts'
+import { mostOf } from '../ground/limit.ts'
 import { folded } from '../ground/text.ts'
 import { applyJobCategories, type NamedChange } from './apply-job-categories.ts'
 import { applyReferences, type ReferenceTools, restoreMoves } from './apply-references.ts'
 import { applyWorkLocations } from './apply-work-locations.ts'
-import { type InputKeys, mayBeTaken, tooManyTaken } from './input-keys.ts'
+import { type InputKeys, tooManyTaken } from './input-keys.ts'
 import type { ObjectTools } from './object-tools.ts'
 import { type ObjectName, objects, type WriteRecord } from './objects.ts'
 import { isOfObject, type OutcomeReporter, refusalOf, type Verdict } from './outcome.ts'
@@ -223,7 +224,7 @@ function refusalOfMirror(
   { links, collection, name, settings: { relink, maxDeletes } }: ReferenceTools,
 ): string | undefined {
   const taken = links.takenAfter(targetOf({ start: links, changes, relink }))
-  if (taken <= mayBeTaken(links.initialSize, maxDeletes)) return undefined
+  if (taken <= mostOf(links.initialSize, maxDeletes)) return undefined
   return tooManyTaken(taken, links, `${collection}, ${name}`, maxDeletes)
 }
 
