@@ -233,7 +233,7 @@ it.each<[string, StreamTask, string]>([
 })
 
 it.each<[DeadLinkReason, Position, string]>([
-  ['used', CHANGES, 'its link is used up, because the answer to it was lost. HTTP 409'],
+  ['used', CHANGES, 'its link is used up, because the response to it was lost. HTTP 409'],
   ['unusable', CHANGES, 'its link cannot be used any more. HTTP 409'],
   ['expired', CHANGES, 'its delta has ended, although its link is only 24.0 hours old. HTTP 409'],
   ['expired', { ...CHANGES, delta: { url: 'x', at: null } }, 'its link has expired. HTTP 409'],
