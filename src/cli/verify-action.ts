@@ -7,7 +7,7 @@ import { observed } from '../protocol/progress/observed.ts'
 import { createSource, offeredStreams } from '../source/source.ts'
 import { type Difference, type Earlier, earlierOf, type Found } from '../verify/compare-stream.ts'
 import type { RowKey } from '../verify/digests.ts'
-import { type Dialect, landingQueries } from '../verify/landing-queries.ts'
+import { landingQueries, type QueryDialect } from '../verify/landing-queries.ts'
 import { readPrintedRows } from '../verify/printed-rows.ts'
 import type { Held, VerifiedStream } from '../verify/row-table.ts'
 import { type Verified, verify, verifyBetweenSyncs } from '../verify/verify.ts'
@@ -33,7 +33,7 @@ export interface VerifyOptions {
   readonly streams?: string
   readonly again?: string
   readonly sync?: boolean
-  readonly sql?: Dialect
+  readonly sql?: QueryDialect
   readonly limit?: number
 }
 
