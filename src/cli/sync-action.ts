@@ -6,7 +6,7 @@ import { settingsFingerprint } from '../privacy/privacy-settings.ts'
 import type { Failure, SyncObserver } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
 import { createSource } from '../source/source.ts'
-import type { Owner } from '../warehouse/account.ts'
+import type { Owner } from '../warehouse/landing.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
 import {
   type ActionTools,

@@ -12,7 +12,7 @@ import { readPrintedRows } from '../verify/printed-rows.ts'
 import type { Held, VerifiedStream } from '../verify/row-table.ts'
 import { type Verified, verify, verifyBetweenSyncs } from '../verify/verify.ts'
 import { readWarehouse } from '../verify/warehouse-rows.ts'
-import { createPatience } from '../warehouse/duckdb.ts'
+import { createPatience } from '../warehouse/patience.ts'
 import { syncWarehouse } from '../warehouse/sync-warehouse.ts'
 import {
   type ActionTools,

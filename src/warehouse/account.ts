@@ -1,45 +1,29 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
 import { DELETED_AT } from './column.ts'
-import { closingOnError, openDatabase, type Patience, texts } from './duckdb.ts'
-import { literal, quoted, type Table } from './sql.ts'
+import type { Dialect, Landing, Owner } from './landing.ts'
+import { quoted, type Table } from './sql.ts'
 
-/** The owner of a file: a tenant, and the environment that distinguishes tenants of one name. */
-export interface Owner {
-  readonly tenant: string
-  readonly environment: string
-  /** A fingerprint of the settings that leave data out: equal for settings with the same effect. */
-  readonly redaction: string
-}
-
-/** The form of `_protime` that this program reads and writes. */
+/** The form of the account that this program reads and writes. */
 const FORMAT = 2
 
-const TABLES = `SELECT table_name FROM duckdb_tables()
-  WHERE database_name = current_database() AND schema_name = '_protime'`
-
 /**
- * Whether the file has an owner yet. Throws a config error for a file of another owner or of another form, or
- * if it was filled with other settings; only reads.
+ * Whether the landing has an owner yet. Throws a config error for one of another owner or of another form, or if it was
+ * filled with other settings; only reads.
  */
-export async function isOwned(
-  connection: DuckDBConnection,
-  path: string,
-  owner: Owner,
-): Promise<boolean> {
-  const tables = (await connection.runAndReadAll(TABLES)).getRows().map(([name]) => name)
-  if (!tables.includes('owner')) {
+export async function isOwned(landing: Landing, path: string, owner: Owner): Promise<boolean> {
+  const { account } = landing.sql.schemas
+  const present = await landing.present()
+  if (!present.hasOwn('owner')) {
     // Before files had owners, each file had states.
-    if (tables.includes('states')) throw ofAnotherVersion(path, 'earlier')
+    if (present.hasOwn('states')) throw ofAnotherVersion(path, 'earlier')
     return false
   }
-  const form = await connection.runAndReadAll('SELECT format FROM _protime.owner')
-  const [[format] = []] = form.getRows()
-  if (format !== FORMAT) throw ofAnotherVersion(path, Number(format) > FORMAT ? 'later' : 'earlier')
-  const reader = await connection.runAndReadAll(
-    'SELECT tenant, environment, redaction FROM _protime.owner',
+  const [[format] = []] = await landing.query(`SELECT format FROM ${account}.owner`)
+  if (Number(format) !== FORMAT)
+    throw ofAnotherVersion(path, Number(format) > FORMAT ? 'later' : 'earlier')
+  const [[tenant, environment, redaction] = []] = await landing.query(
+    `SELECT tenant, environment, redaction FROM ${account}.owner`,
   )
-  const [[tenant, environment, redaction] = []] = reader.getRows()
   if (tenant === owner.tenant && environment === owner.environment) {
     if (redaction === owner.redaction) return true
     throw new RedactedOtherwise(path)
@@ -51,35 +35,46 @@ export async function isOwned(
   )
 }
 
-/** Makes the tenant the owner of the file. */
-export function claim({ tenant, environment, redaction }: Owner): string[] {
+/** Makes the tenant the owner of a landing. */
+export function claim(
+  { schemas: { account }, literal }: Dialect,
+  { tenant, environment, redaction }: Owner,
+): string[] {
   const owner = [tenant, environment, redaction].map(literal).join(', ')
   return [
-    'CREATE SCHEMA IF NOT EXISTS _protime',
-    'CREATE TABLE _protime.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR)',
-    `INSERT INTO _protime.owner VALUES (${FORMAT}, ${owner})`,
+    `CREATE SCHEMA IF NOT EXISTS ${account}`,
+    `CREATE TABLE ${account}.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR, keeps_deleted BOOLEAN)`,
+    `INSERT INTO ${account}.owner VALUES (${FORMAT}, ${owner}, false)`,
   ]
 }
 
-/** Whether the file keeps deleted rows: once it does, it does for good. Only reads. */
-export async function keepsDeletedRows(connection: DuckDBConnection): Promise<boolean> {
-  const [owner] = (await connection.runAndReadAll('FROM _protime.owner')).getRowObjects()
-  const stored = owner?.['keeps_deleted']
-  if (typeof stored === 'boolean') return stored
+/** Whether the landing keeps deleted rows: once it does, it does for good. Only reads. */
+export async function keepsDeletedRows(landing: Landing): Promise<boolean> {
+  const { account } = landing.sql.schemas
+  const [[stored] = []] = await landing
+    .query(`SELECT keeps_deleted FROM ${account}.owner`)
+    .catch(() => [])
+  if (typeof stored === 'string') return stored === 'true'
   // Earlier versions of this program did not store it.
-  return (await texts(connection, MARKED_TABLES)).length > 0
+  return (await markedTables(landing)).length > 0
 }
 
 /** The tables of streams that have a column for deleted rows. */
-export const MARKED_TABLES = `SELECT DISTINCT marked.table_name FROM duckdb_columns() AS marked
-  JOIN _protime.columns AS known ON known.stream = marked.table_name
-  WHERE marked.database_name = current_database() AND marked.schema_name = 'main' AND marked.column_name = ${literal(DELETED_AT)}`
+export async function markedTables(landing: Landing): Promise<string[]> {
+  const streams = await landing.query(
+    `SELECT DISTINCT stream FROM ${landing.sql.schemas.account}.columns`,
+  )
+  const present = await landing.present()
+  return streams
+    .map(([stream]) => String(stream))
+    .filter((stream) => present.columnsOf(stream)?.has(DELETED_AT) === true)
+}
 
-/** Stores whether the file keeps deleted rows. */
-export function keepDeletedRows(keeps: boolean): string[] {
+/** Stores whether the landing keeps deleted rows. */
+export function keepDeletedRows({ schemas: { account } }: Dialect, keeps: boolean): string[] {
   return [
-    'ALTER TABLE _protime.owner ADD COLUMN IF NOT EXISTS keeps_deleted BOOLEAN',
-    `UPDATE _protime.owner SET keeps_deleted = ${keeps} WHERE keeps_deleted IS DISTINCT FROM ${keeps}`,
+    `ALTER TABLE ${account}.owner ADD COLUMN IF NOT EXISTS keeps_deleted BOOLEAN`,
+    `UPDATE ${account}.owner SET keeps_deleted = ${keeps} WHERE keeps_deleted IS DISTINCT FROM ${keeps}`,
   ]
 }
 
@@ -118,122 +113,58 @@ export interface SyncEnd {
   readonly failures: ReadonlyMap<string, string>
 }
 
-/** The file's account of its syncs: how old its rows are, and what went wrong. */
-export const ACCOUNT = [
-  'CREATE TABLE IF NOT EXISTS _protime.syncs (began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)',
-  'CREATE TABLE IF NOT EXISTS _protime.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR)',
-]
+/** The account of the syncs: how old the rows are, and what went wrong. */
+export function accountTables({ schemas: { account } }: Dialect): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS ${account}.syncs (began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR)`,
+  ]
+}
 
 /** A sync of these streams has started. A killed sync has no end. */
-export function beginSync(streams: readonly string[], at: Date): string[] {
+export function beginSync(sql: Dialect, streams: readonly string[], at: Date): string[] {
+  const { account } = sql.schemas
   return [
-    `INSERT INTO _protime.syncs (began) VALUES (${time(at)})`,
-    `INSERT INTO _protime.streams (stream)
-      SELECT asked.stream FROM (VALUES (${streams.map(literal).join('), (')})) AS asked (stream)
-      ANTI JOIN _protime.streams AS known ON known.stream = asked.stream`,
+    `INSERT INTO ${account}.syncs (began) VALUES (${time(sql, at)})`,
+    `INSERT INTO ${account}.streams (stream)
+      SELECT asked.stream FROM (VALUES (${streams.map(sql.literal).join('), (')})) AS asked (stream)
+      WHERE NOT EXISTS (SELECT 1 FROM ${account}.streams AS known WHERE known.stream = asked.stream)`,
   ]
 }
 
 /**
  * Rows of a stream were committed; `complete` is the time when it was read to its end, if it was.
  */
-export function committed({ name, keepsDeleted }: Table, complete: Date | undefined): string {
+export function committed(
+  sql: Dialect,
+  { name, keepsDeleted }: Table,
+  complete: Date | undefined,
+): string {
+  const { account, tables } = sql.schemas
   const living = keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
-  const ended = complete === undefined ? '' : `, last_complete = ${time(complete)}, failure = NULL`
-  return `UPDATE _protime.streams SET rows = (SELECT count(*) FROM main.${quoted(name)} AS source${living})${ended}
-    WHERE stream = ${literal(name)}`
+  const ended =
+    complete === undefined ? '' : `, last_complete = ${time(sql, complete)}, failure = NULL`
+  return `UPDATE ${account}.streams SET rows = (SELECT count(*) FROM ${tables}.${quoted(name)} AS source${living})${ended}
+    WHERE stream = ${sql.literal(name)}`
 }
 
 /** The sync with this start has ended. */
-export function endSync(began: Date, { at, exit, records, failures }: SyncEnd): string[] {
+export function endSync(
+  sql: Dialect,
+  began: Date,
+  { at, exit, records, failures }: SyncEnd,
+): string[] {
+  const { account } = sql.schemas
   return [
-    `UPDATE _protime.syncs SET ended = ${time(at)}, exit = ${exit}, records = ${records}
-      WHERE began = ${time(began)}`,
+    `UPDATE ${account}.syncs SET ended = ${time(sql, at)}, exit = ${exit}, records = ${records}
+      WHERE began = ${time(sql, began)}`,
     ...[...failures].map(
-      ([stream, failure]) => `UPDATE _protime.streams SET failure = ${literal(failure)}
-        WHERE stream = ${literal(stream)}`,
+      ([stream, failure]) => `UPDATE ${account}.streams SET failure = ${sql.literal(failure)}
+        WHERE stream = ${sql.literal(stream)}`,
     ),
   ]
 }
 
-function time(at: Date): string {
-  return `TIMESTAMPTZ ${literal(at.toISOString())}`
-}
-
-/** A warehouse's account of its syncs. */
-export interface WarehouseAge {
-  readonly tenant: string
-  readonly environment: string
-  /** The last sync; undefined if there was none. */
-  readonly sync: SyncAccount | undefined
-  readonly streams: readonly StreamAge[]
-}
-
-/** A sync in the file's account; times are ISO texts in UTC. */
-interface SyncAccount {
-  readonly began: string
-  /** Undefined for a sync that was killed. */
-  readonly ended: string | undefined
-  readonly exit: number | undefined
-}
-
-export interface StreamAge {
-  readonly stream: string
-  readonly rows: number
-  /** When it was last read to its end; undefined if it never was. */
-  readonly lastComplete: string | undefined
-  /** Why the last sync failed to read it. */
-  readonly failure: string | undefined
-}
-
-const FORM = "'%Y-%m-%dT%H:%M:%SZ'"
-const utc = (column: string) => `coalesce(strftime(${column} AT TIME ZONE 'UTC', ${FORM}), '')`
-
-/**
- * Reads the age of the rows in a DuckDB file of `protime sync`. The file is only read; throws for any other
- * file.
- */
-export async function readStatus(path: string, patience: Patience): Promise<WarehouseAge> {
-  const database = await patience(() => openDatabase(path))
-  const { connection } = database
-  return closingOnError(database, async () => {
-    const [owned] = await texts(
-      connection,
-      "SELECT count(*)::VARCHAR FROM duckdb_tables() WHERE schema_name = '_protime' AND table_name IN ('owner', 'syncs', 'streams')",
-    )
-    if (owned?.[0] !== '3')
-      throw new ConnectorError(
-        'config',
-        'not-a-warehouse',
-        `${path} is not a file of protime sync. Name one with --warehouse.`,
-      )
-    const [owner = []] = await texts(
-      connection,
-      'SELECT tenant, environment FROM _protime.owner LIMIT 1',
-    )
-    // The latest row: the clock may have been set back since an earlier sync.
-    const [sync] = await texts(
-      connection,
-      `SELECT ${utc('began')}, ${utc('ended')}, coalesce(exit::VARCHAR, '') FROM _protime.syncs ORDER BY rowid DESC LIMIT 1`,
-    )
-    const streams = await texts(
-      connection,
-      `SELECT stream, coalesce(rows, 0)::VARCHAR, ${utc('last_complete')}, coalesce(failure, '') FROM _protime.streams ORDER BY stream`,
-    )
-    const [tenant = '', environment = ''] = owner
-    return { tenant, environment, sync: sync && syncOf(sync), streams: streams.map(streamOf) }
-  })
-}
-
-function syncOf([began = '', ended, exit]: readonly string[]): SyncAccount {
-  return { began, ended: ended || undefined, exit: exit ? Number(exit) : undefined }
-}
-
-function streamOf([stream = '', rows, lastComplete, failure]: readonly string[]): StreamAge {
-  return {
-    stream,
-    rows: Number(rows),
-    lastComplete: lastComplete || undefined,
-    failure: failure || undefined,
-  }
+function time({ literal }: Dialect, at: Date): string {
+  return `CAST(${literal(at.toISOString())} AS TIMESTAMPTZ)`
 }

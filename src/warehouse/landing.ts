@@ -1,6 +1,5 @@
 import type { ConnectorError } from '../ground/errors.ts'
 import type { Column, ColumnType } from './column.ts'
-import type { RowFile } from './row-file.ts'
 
 /** Where the rows of one tenant land. One folder per engine; shared code never asks which one it is. */
 export interface Landing {
@@ -9,6 +8,8 @@ export interface Landing {
   query(sql: string): Promise<(string | null)[][]>
   /** The same by chunks and columns: all values must be texts already. */
   stream(sql: string): AsyncIterable<TextColumns>
+  /** The rows of a query of the user, each as the JSON text of an object; a config error has the engine's words. */
+  jsonRows(sql: string): Promise<string[]>
   /** Runs statements, separated by semicolons; or one statement with values for `$1`, `$2` and so on. */
   run(sql: string, values?: readonly string[]): Promise<void>
   /** What exists: others may have changed it since the last sync. */
@@ -29,20 +30,35 @@ export interface Landing {
     columns: readonly Column[],
     constants: ReadonlyMap<string, string>,
   ): Promise<void>
-  /** Creates or replaces a view with its comments, unless objects of others prevent it. */
-  replaceView(view: FlatView): Promise<'done' | 'kept'>
+  /**
+   * Creates or replaces a view with its comments. Returns its digest, as `PresentTables.viewOf` does; undefined if objects
+   * of others prevent it.
+   */
+  replaceView(view: FlatView): Promise<string | undefined>
   /** What an error of a statement means; without values. */
-  failureOf(error: unknown): Refusal
+  failureOf(error: unknown): LandingFailure
   /** Publishes a copy of what is committed; write nothing afterwards, even if it fails. */
   publish(copy: string): Promise<void>
   close(): Promise<void>
 }
 
 /** Why nothing was written. */
-export interface Refusal {
+export interface LandingFailure {
   readonly error: ConnectorError
   /** Whether the commit of any stream would fail, rather than that of one. */
   readonly isOfAll: boolean
+}
+
+/** A file of rows that have the same columns, and are of the same generation. */
+export interface RowFile {
+  readonly path: string
+  readonly generation: number
+  readonly columns: readonly Column[]
+  readonly count: number
+  /** The length of its longest row, in bytes. */
+  readonly longest: number
+  /** See `Encoded` in `row-encoder.ts`. */
+  readonly imitatesRows: boolean
 }
 
 /** A chunk of rows, by columns: so only one column's texts need to be in memory. */

@@ -1,11 +1,8 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
-import type { Column } from './column.ts'
-import { run, texts } from './duckdb.ts'
-import type { RowFile } from './row-file.ts'
+import { type Column, GENERATION } from './column.ts'
+import type { Landing, RowFile } from './landing.ts'
 import {
   type AddedRows,
   addedAbove,
-  append,
   BATCH_ROWS,
   createTable,
   deduplicate,
@@ -14,7 +11,7 @@ import {
   merge,
   moveFromNext,
   nextOf,
-  readFiles,
+  quoted,
   removeGone,
   replaceByNext,
   type Table,
@@ -57,21 +54,40 @@ export function isOver({ completeGeneration, complete }: Load): boolean {
   return completeGeneration !== undefined || complete !== undefined
 }
 
+/** The parts of a load by the generations of its rows; the last one has its state and its end. */
+export function partsOf(load: Load): Load[] {
+  const generations = [...new Set(load.files.map(({ generation }) => generation))]
+  const parts = generations.map((generation) => ({
+    ...withoutEnd(load),
+    files: load.files.filter((file) => file.generation === generation),
+    generation,
+    risesFrom: load.risesFrom,
+  }))
+  return [...parts.slice(0, -1), { ...load, files: parts.at(-1)?.files ?? [] }]
+}
+
+/** The rows of a load without its state and the end of its read. */
+export function withoutEnd({ stream, files, columns, generation }: Load): Load {
+  const end = { state: null, completeGeneration: undefined, complete: undefined }
+  return { stream, files, columns, generation, risesFrom: undefined, ...end }
+}
+
 /**
  * Writes the rows of a load to their table. If the table has rows of an earlier complete read, the rows of the next
  * read wait in its next table, which replaces the first one at the end. Other processes that open the file in between
  * see one complete read. Returns where the added rows are, if there are any, and whether the table was replaced.
  */
 export async function loadRows(
-  connection: DuckDBConnection,
+  landing: Landing,
   table: Table,
   load: Load,
   { highest, hasNext }: Progress,
 ): Promise<Progress & { readonly added: AddedRows | undefined; readonly isReplaced: boolean }> {
   const { files, risesFrom, generation, completeGeneration } = load
   const goesNext = hasNext || (highest >= 0 && generation > highest && !isOver(load))
-  if (goesNext && !hasNext) await run(connection, [createTable(nextOf(table))])
-  const added = files.length === 0 ? undefined : await addTo(goesNext ? nextOf(table) : table)
+  if (goesNext && !hasNext) await landing.run(createTable(nextOf(table)))
+  const into = goesNext ? nextOf(table) : table
+  const added = files.length === 0 ? undefined : await addTo()
   const isReplaced = goesNext && isOver(load) && (await end())
   return {
     highest: isOver(load) ? Math.max(highest, generation) : highest,
@@ -80,24 +96,30 @@ export async function loadRows(
     isReplaced,
   }
 
-  async function addTo(into: Table): Promise<AddedRows> {
+  async function addTo(): Promise<AddedRows> {
     if (risesFrom !== undefined && (goesNext || highest < 0)) {
-      await run(connection, append(into, files))
+      const constants = new Map([[GENERATION, String(generation)]])
+      await landing.append(`main.${quoted(into.name)}`, files, table.columns, constants)
       return addedAbove(isOver(load) ? table : into, risesFrom)
     }
-    await run(connection, [...readFiles(files, table.columns), ...deduplicate(table)])
-    const [[isPlain] = []] = await texts(connection, IS_PLAIN)
-    await run(connection, merge(into, isPlain === 'true'))
-    if (goesNext && isPlain !== 'true') await run(connection, [removeGone(table)])
+    await landing.stage('_protime_batch', files, table.columns)
+    await runAll(deduplicate(table))
+    const [[isPlain] = []] = await landing.query(IS_PLAIN)
+    await runAll(merge(into, generation, isPlain === 'true'))
+    if (goesNext && isPlain !== 'true') await landing.run(removeGone(table))
     return BATCH_ROWS
   }
 
   /** Moves the rows of the next table, or renames it; returns whether the table was replaced. */
   async function end(): Promise<boolean> {
     const keepsOlder = completeGeneration === undefined || table.keepsDeleted
-    const [[others] = []] = await texts(connection, madeByOthers(table))
+    const [[others] = []] = await landing.query(madeByOthers(table))
     const isReplaced = !keepsOlder && others === '0'
-    await run(connection, isReplaced ? replaceByNext(table) : moveFromNext(table))
+    await runAll(isReplaced ? replaceByNext(table) : moveFromNext(table))
     return isReplaced
+  }
+
+  async function runAll(statements: readonly string[]): Promise<void> {
+    for (const statement of statements) await landing.run(statement)
   }
 }

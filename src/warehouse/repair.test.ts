@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
-import { readStatus } from './account.ts'
+import { readStatus } from './status.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
 
 let folder: string

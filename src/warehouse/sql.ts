@@ -1,15 +1,10 @@
 import { type Column, DELETED_AT, GENERATION, HELPER } from './column.ts'
-import { GONE, NULL, PRESENT, QUOTING, type RowFile, SEPARATOR } from './row-file.ts'
+import { duckDbDialect } from './duckdb/dialect.ts'
+import { GONE, PRESENT } from './row-file.ts'
 
 /** Quotes a name for SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
-}
-
-/** Writes a text as an expression in SQL. A statement would end at a NUL, so no literal contains one. */
-export function literal(text: string): string {
-  const parts = text.split('\0').map((part) => `'${part.replaceAll("'", "''")}'`)
-  return parts.length === 1 ? String(parts[0]) : `(${parts.join(' || chr(0) || ')})`
 }
 
 /** What statements need to know about the table of a stream. */
@@ -32,8 +27,6 @@ const { op: OP, row: ROW, content: CONTENT, isGone: IS_GONE } = HELPER
 const BATCH = 'temp._protime_batch'
 /** The table of the last row of each key of the batch. */
 const LAST = 'temp._protime_last'
-/** The size of the parts in which DuckDB reads a file, in bytes. */
-const BUFFER = 4 * 1024 * 1024
 
 /** Creates the table of a stream if it does not exist. */
 export function createTable({ name, columns, keepsDeleted }: Table): string {
@@ -61,26 +54,6 @@ export function alterTable(
   ]
 }
 
-/** Reads the rows of files, with their numbers, into the table of the batch. */
-export function readFiles(files: readonly RowFile[], columns: readonly Column[]): string[] {
-  let before = 0
-  return files.map((file, i) => {
-    const into =
-      i === 0 ? `CREATE OR REPLACE TEMP TABLE ${BATCH.slice(5)} AS` : `INSERT INTO ${BATCH}`
-    const number = `row_number() OVER () + ${before} AS ${ROW}, file.${OP} AS ${OP}`
-    before += file.count
-    return `${into} SELECT ${number}, ${valuesOf(file, columns)} FROM ${rowsOf(file)}`
-  })
-}
-
-/** Adds the rows of files to a table. */
-export function append({ name, columns }: Table, files: readonly RowFile[]): string[] {
-  return files.map(
-    (file) => `INSERT INTO main.${quoted(name)} (${namesOf(columns).join(', ')})
-      SELECT ${valuesOf(file, columns)} FROM ${rowsOf(file)}`,
-  )
-}
-
 /** The rows that were added last, with keys above this one. */
 export function addedAbove(table: Table, above: number): AddedRows {
   const [key] = keyColumns(table)
@@ -99,32 +72,9 @@ function namesOf(columns: readonly Column[]): string[] {
   return [...columns.map(({ name }) => quoted(name)), GENERATION]
 }
 
-/** Selects the values of a file for the present columns of its table; the file may lack some of them. */
-function valuesOf({ columns, generation }: RowFile, now: readonly Column[]): string {
-  const places = new Map(columns.map(({ name }, i) => [name, `file._protime_${i}`]))
-  const values = now.map(
-    ({ name, type }) => `${places.get(name) ?? `NULL::${type}`} AS ${quoted(name)}`,
-  )
-  return [...values, `${generation}::BIGINT AS ${GENERATION}`].join(', ')
-}
+const { literal } = duckDbDialect
 
-/**
- * Reads a file. Its columns are numbered, so names of the service cannot conflict. Its parts are read in parallel, unless
- * one may begin in a text that looks like rows.
- */
-function rowsOf({ path, columns, longest, imitatesRows }: RowFile): string {
-  const types = [
-    `${OP}: 'VARCHAR'`,
-    ...columns.map(({ type }, i) => `_protime_${i}: ${literal(type)}`),
-  ]
-  const line = longest + 1
-  return `read_csv(${literal(path)}, auto_detect = false, header = false,
-    delim = ${byte(SEPARATOR)}, new_line = '\\n', quote = ${byte(QUOTING)}, escape = ${byte(QUOTING)},
-    nullstr = ${byte(NULL)}, allow_quoted_nulls = false, parallel = ${!imitatesRows}, columns = {${types.join(', ')}},
-    max_line_size = ${line}, buffer_size = ${Math.max(BUFFER, line * 2)}) AS file`
-}
-
-const byte = (code: number) => literal(String.fromCharCode(code))
+const byte = (code: number) => `'${String.fromCharCode(code)}'`
 
 /** Finds the last row of each key of the batch. */
 export function deduplicate(table: Table): string[] {
@@ -145,12 +95,12 @@ export const IS_PLAIN = `SELECT count(*) FILTER (NOT last.${IS_GONE}) = (SELECT 
  * Writes the batch into a table. The last row of each key counts. A deleted row is removed, or stays with its last
  * content and the time in `_deleted_at`.
  */
-export function merge(table: Table, isPlain: boolean): string[] {
+export function merge(table: Table, generation: number, isPlain: boolean): string[] {
   const { columns, keepsDeleted } = table
   const name = `main.${quoted(table.name)}`
   const isSame = isSameKey(table)
   const names = namesOf(columns)
-  const values = names.map((one) => `batch.${one}`).join(', ')
+  const values = [...columns.map(({ name }) => `batch.${quoted(name)}`), generation].join(', ')
   const into = `INSERT INTO ${name} (${names.join(', ')}`
   const replace = `DELETE FROM ${name} AS old USING ${LAST} AS last WHERE ${isSame}`
   if (isPlain) return [replace, `${into}) SELECT ${values} FROM ${BATCH} AS batch`]

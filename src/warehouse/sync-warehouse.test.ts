@@ -348,14 +348,6 @@ describe('a sync', () => {
     ])
   })
 
-  it('advises to drop an index of somebody else that DuckDB has damaged', () => {
-    const { failure, message } = unwritable(
-      new Error('FATAL Error: Invalid Input Error: Failed to delete all rows from index. Only'),
-    )
-    expect(failure).toBe('config')
-    expect(message).toContain('an index that you have added to a table is damaged. Drop it')
-  })
-
   it('refuses an unknown stream', async () => {
     const scripts = new Map([[stream, sending()]])
     await expect(syncLists(file(), scripts, { streams: ['jops'] })).rejects.toThrow(

@@ -7,10 +7,10 @@ import { ownFolder, privately, resolvedFile } from '../ground/private-file.ts'
 import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import { readStreams, type StreamReading } from '../protocol/read-run.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
-import type { Owner } from './account.ts'
 import type { Column } from './column.ts'
-import { createPatience } from './duckdb.ts'
-import { assertPublishable, prepareReplacement } from './replace-file.ts'
+import type { Owner } from './landing.ts'
+import { engineOf } from './landings.ts'
+import { createPatience } from './patience.ts'
 import { createStreamRows, type StreamRows } from './stream-rows.ts'
 import { isFull, unwritable } from './unwritable.ts'
 import { openWarehouse, type Warehouse } from './warehouse.ts'
@@ -79,11 +79,11 @@ export async function syncWarehouse<Config>(
 async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise<WarehouseSync> {
   const { publish } = settings
   const { path, owner, waitMs = 0, tools } = settings
-  if (publish !== undefined) await assertPublishable(path, publish, owner)
+  if (publish !== undefined) await engineOf(path).assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
   const { dropsOthers = false } = settings
   const rules = { kept: keptBy(settings), dropsOthers }
-  const replacement = await prepareReplacement(path, owner, patience, rules)
+  const replacement = await engineOf(path).rewrite(path, owner, patience, rules)
   const keepsDeleted = settings.keepsDeleted || replacement.keepsDeleted
   if (replacement.deletedRows > 0)
     tools.log.warn(
@@ -92,7 +92,7 @@ async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise
         `The new file of --rewrite has none of the ${replacement.deletedRows} deleted rows that ${path} has kept: the service no longer has them.`,
       ),
     )
-  const done = await syncFile({ ...settings, keepsDeleted, path: replacement.path })
+  const done = await syncFile({ ...settings, keepsDeleted, path: replacement.address })
   const isComplete = done.failures.length === 0 && done.stopped === undefined
   if (isComplete) await replacement.takePlace()
   else
@@ -131,7 +131,7 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
   } = settings
   const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
   const folder = freeFolder(path)
-  if (publish !== undefined) await assertPublishable(path, publish, owner)
+  if (publish !== undefined) await engineOf(path).assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
   const { log } = tools
   makeFolder(path, folder)
@@ -145,7 +145,7 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
       mkdirSync(folder, { mode: 0o700, recursive: true })
       return await sync(settings, { specs, folder, warehouse })
     } finally {
-      warehouse.close()
+      await warehouse.close()
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -158,7 +158,7 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
  * each has its own.
  */
 function freeFolder(path: string): string {
-  return join(`${path}.sync`, randomBytes(6).toString('hex'))
+  return join(engineOf(path).folderOf(path), randomBytes(6).toString('hex'))
 }
 
 function makeFolder(path: string, folder: string): void {
@@ -281,6 +281,7 @@ async function read<Config>(
     for (const spec of specs) {
       const { name, key } = spec
       const rows = createStreamRows({
+        sql: warehouse.sql,
         columns: columns.get(name) ?? [],
         keys: key,
         others: warehouse.othersIn(name),

@@ -18,7 +18,8 @@ import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
-import { readStatus } from './account.ts'
+import { duckDbDialect } from './duckdb/dialect.ts'
+import { readStatus } from './status.ts'
 import { createStreamRows } from './stream-rows.ts'
 import {
   type Script,
@@ -385,6 +386,7 @@ describe('a warehouse', () => {
 
   it('on a disk without space cannot be written', () => {
     const rows = createStreamRows({
+      sql: duckDbDialect,
       columns: [{ property: 'id', name: 'id', type: 'BIGINT' }],
       keys: ['id'],
       nextPath: () => '/dev/full',

@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs'
-import type { DuckDBConnection } from '@duckdb/node-api'
 import type { ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import {
-  ACCOUNT,
+  accountTables,
   beginSync,
   claim,
   committed,
@@ -12,52 +11,33 @@ import {
   isOwned,
   keepDeletedRows,
   keepsDeletedRows,
-  type Owner,
   type SyncEnd,
 } from './account.ts'
-import { type Column, columnsOf, GENERATION } from './column.ts'
-import {
-  atomically,
-  closingOnError,
-  type Database,
-  hasContent,
-  makeRoom,
-  openDatabase,
-  type Patience,
-  run,
-  texts,
-} from './duckdb.ts'
+import { type Column, GENERATION } from './column.ts'
+import { columnsOf } from './column-names.ts'
+import { damageOf, warningOfDamage, warningOfView } from './damage.ts'
 import type { Description } from './flat-view.ts'
-import { isOver, type Load, loadRows, type Progress } from './load-rows.ts'
-import { createFile } from './new-file.ts'
-import { damageOf, warningOfDamage, warningOfView } from './present-tables.ts'
-import { publish } from './replace-file.ts'
+import type { Dialect, Landing, Owner, Patience } from './landing.ts'
+import { engineOf } from './landings.ts'
+import { isOver, type Load, loadRows, type Progress, partsOf, withoutEnd } from './load-rows.ts'
 import { alterTable, madeByOthers, nextOf, quoted, removeOlder, type Table } from './sql.ts'
 import {
   assertNameIsFree,
   createView,
-  KNOWN_TABLES,
+  knownTables,
   newMembers,
   othersAmong,
   prepareTable,
   readTables,
   removeState,
-  STATES_HAVE_INDEX,
-  STATES_WITHOUT_INDEX,
   type StoredTables,
   storeColumns,
   withNew,
 } from './tables.ts'
-import { unwritable } from './unwritable.ts'
 
-/** Errors of the file, with which the commit of any stream fails. */
-const OF_THE_FILE = /IO Error|FATAL|No space left|ENOSPC|has been invalidated/
-
-/**
- * A DuckDB file with the rows of one tenant and their states. The schema `main` has a table per stream; the schema
- * `flat` has a view per stream, with nested objects as columns.
- */
+/** The rows of one tenant and their states: a table per stream, and a view per stream with nested objects as columns. */
 export interface Warehouse {
+  readonly sql: Dialect
   /** The last state of each stream. */
   states(): Promise<ReadonlyMap<string, unknown>>
   /** Creates missing tables and views for a sync; returns the columns of each table. */
@@ -77,12 +57,9 @@ export interface Warehouse {
   commit(loads: readonly Load[]): Promise<ReadonlyMap<string, ConnectorError>>
   /** Records how the sync ended, and drops variants without values after a complete read. */
   finish(outcome: SyncEnd): Promise<void>
-  /**
-   * Publishes a copy of what is committed; see `publish`. Write nothing afterwards, even if it fails: reading the file
-   * makes the system release the lock of the process.
-   */
+  /** Publishes a copy of what is committed; see `Landing.publish`. */
   publish(copy: string): Promise<void>
-  close(): void
+  close(): Promise<void>
 }
 
 export interface WarehouseSettings {
@@ -92,67 +69,71 @@ export interface WarehouseSettings {
   /** Keeps deleted rows from now on; a file that keeps them already goes on. */
   readonly keepsDeleted: boolean
   readonly owner: Owner
-  /** Waits for a file that another process has open. */
+  /** Waits for a landing that another process has open. */
   readonly patience: Patience
   readonly log: Log
 }
 
 /**
- * Opens the file, or creates it. Throws what `openDatabase` throws, and a config error if the file has another owner;
- * then it is not changed.
+ * Opens the landing, or creates it. Throws what its engine throws, and a config error if it has another owner; then it is
+ * not changed.
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
   const { path, folder, owner, patience } = settings
-  if (hasContent(path)) {
-    const asked = await patience(() => openDatabase(path))
-    await closingOnError(asked, () => isOwned(asked.connection, path, owner))
-    asked.close()
-  } else await createFile(path, folder, owner)
-  const database = await patience(() => openDatabase(path, folder))
-  return closingOnError(database, async () => {
-    const { connection } = database
-    // A file of somebody else who has no tables of ours becomes the tenant's.
-    const isOurs = await isOwned(connection, path, owner)
-    const [[indexes] = []] = await texts(connection, STATES_HAVE_INDEX)
-    const keepsDeleted = await atomically(connection, async () => {
-      await run(connection, [
-        'CREATE SCHEMA IF NOT EXISTS flat',
-        ...(isOurs ? [] : claim(owner)),
-        ...KNOWN_TABLES,
-        ...(indexes === '0' ? [] : STATES_WITHOUT_INDEX),
-        ...ACCOUNT,
-      ])
-      const keeps = settings.keepsDeleted || (await keepsDeletedRows(connection))
-      await run(connection, keepDeletedRows(keeps))
-      return keeps
-    }).catch((error) => {
-      throw unwritable(error)
-    })
-    return createWarehouse(database, { ...settings, keepsDeleted })
+  const landing = await engineOf(path).open(path, {
+    folder,
+    patience,
+    inspect: async (asked) => void (await isOwned(asked, path, owner)),
+    claim: (sql) => claim(sql, owner),
   })
+  const { sql } = landing
+  try {
+    // A file of somebody else who has no tables of ours becomes the tenant's.
+    const isOurs = await isOwned(landing, path, owner)
+    const keepsDeleted = await landing
+      .atomically(async () => {
+        await landing.run(
+          [
+            `CREATE SCHEMA IF NOT EXISTS ${sql.schemas.flat}`,
+            ...(isOurs ? [] : claim(sql, owner)),
+            ...knownTables(sql),
+            ...accountTables(sql),
+          ].join(';\n'),
+        )
+        const keeps = settings.keepsDeleted || (await keepsDeletedRows(landing))
+        await landing.run(keepDeletedRows(sql, keeps).join(';\n'))
+        return keeps
+      })
+      .catch((error) => {
+        throw landing.failureOf(error).error
+      })
+    return createWarehouse(landing, { ...settings, keepsDeleted })
+  } catch (error) {
+    await landing.close()
+    throw error
+  }
 }
 
-function createWarehouse(
-  { connection, close }: Database,
-  { path, keepsDeleted, log }: WarehouseSettings,
-): Warehouse {
+function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSettings): Warehouse {
+  const { sql } = landing
   let known: ReadonlyMap<string, Known> = new Map()
   let began = new Date(0)
   return {
+    sql,
     async states() {
-      const rows = await texts(connection, 'SELECT stream, state FROM _protime.states')
+      const rows = await landing.query(`SELECT stream, state FROM ${sql.schemas.account}.states`)
       return new Map(
-        rows.map(([stream = '', state = '']) => [stream, JSON.parse(state) as unknown]),
+        rows.map(([stream, state]) => [String(stream), JSON.parse(String(state)) as unknown]),
       )
     },
     prepare: (specs, at) =>
-      atomically(connection, async () => {
+      landing.atomically(async () => {
         began = at
-        const stored = await readTables(connection)
+        const stored = await readTables(landing)
         const prepared = new Map<string, Known>()
         for (const spec of specs)
-          prepared.set(spec.name, await prepareStream(connection, spec, stored, keepsDeleted, log))
-        await run(connection, beginSync([...prepared.keys()], at))
+          prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsDeleted, log))
+        await landing.run(beginSync(sql, [...prepared.keys()], at).join(';\n'))
         known = prepared
         return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
       }),
@@ -164,31 +145,29 @@ function createWarehouse(
     async commit(loads) {
       const failures = new Map<string, ConnectorError>()
       await commitAll(loads).catch(async (error) => {
-        if (OF_THE_FILE.test(String(error))) throw error
+        ofOne(error)
         // A single stream may be the cause, so each is committed separately.
         for (const load of loads)
-          await commitAll([load]).catch((reason) => {
-            if (OF_THE_FILE.test(String(reason))) throw reason
-            failures.set(load.stream, unwritable(reason))
-          })
+          await commitAll([load]).catch((reason) => failures.set(load.stream, ofOne(reason)))
       })
       for (const { path } of loads.flatMap(({ files }) => files)) rmSync(path)
       return failures
     },
     finish: (outcome) =>
-      atomically(connection, async () => {
+      landing.atomically(async () => {
         for (const stream of known.values())
-          if (stream.isReadWhole) await dropEmptyVariants(connection, stream)
-        await run(connection, endSync(began, outcome))
+          if (stream.isReadWhole) await dropEmptyVariants(landing, stream)
+        await landing.run(endSync(sql, began, outcome).join(';\n'))
       }),
-    async publish(copy) {
-      // Afterwards everything is in the file, and DuckDB writes nothing more.
-      await connection.run('CHECKPOINT').catch((error) => {
-        throw unwritable(error)
-      })
-      publish(path, copy)
-    },
-    close,
+    publish: (copy) => landing.publish(copy),
+    close: () => landing.close(),
+  }
+
+  /** The failure of one stream; throws one of the whole landing. */
+  function ofOne(reason: unknown): ConnectorError {
+    const { error, isOfAll } = landing.failureOf(reason)
+    if (isOfAll) throw error
+    return error
   }
 
   async function commitAll(loads: readonly Load[]): Promise<void> {
@@ -198,12 +177,10 @@ function createWarehouse(
   }
 
   async function commitTogether(loads: readonly Load[]): Promise<void> {
-    const lengths = loads.flatMap(({ files }) => files.map(({ longest }) => longest))
-    await makeRoom(connection, Math.max(0, ...lengths))
     const next = new Map(known)
-    await atomically(connection, async () => {
-      for (const load of loads)
-        next.set(load.stream, await commitLoad(connection, knownOf(load.stream), load))
+    await landing.atomically(async () => {
+      for (const load of loads.flatMap(partsOf))
+        next.set(load.stream, await commitLoad(landing, next.get(load.stream) as Known, load))
     })
     known = next
   }
@@ -225,28 +202,30 @@ interface Known extends Description, Progress {
 
 /** Creates the table and the view of a stream, or adapts those of earlier syncs. */
 async function prepareStream(
-  connection: DuckDBConnection,
+  landing: Landing,
   spec: StreamSpec,
   stored: StoredTables,
   keepsDeleted: boolean,
   log: Log,
 ): Promise<Known> {
+  const { sql } = landing
   const { name, key: keys, schema } = spec
   const { present, members, views } = stored
   const before = stored.columns.get(name) ?? []
   const others = othersAmong(before, present.columnsOf(name))
-  const table = { name, keys, columns: withNew(before, columnsOf(schema), others), keepsDeleted }
+  const columns = withNew(before, columnsOf(schema, sql.limits), others, sql.limits)
+  const table = { name, keys, columns, keepsDeleted }
   assertNameIsFree(name, before, present)
-  const damage = damageOf(name, before, present)
+  const damage = damageOf(sql, name, before, present)
   const warning = warningOfDamage(name, damage, present)
   if (warning !== undefined) log.warn(warning)
-  const { statements, hasNext } = prepareTable(table, before, damage, stored)
-  await run(connection, statements)
+  const { statements, hasNext } = prepareTable(sql, table, before, damage, stored)
+  if (statements.length > 0) await landing.run(statements.join(';\n'))
   const own = { members: members.get(name) ?? [], names: stored.names.get(name) ?? new Map() }
   const description = { spec, table, ...own }
-  const { names, wasChanged } = await createView(connection, description, views.get(name))
-  if (wasChanged) log.warn(warningOfView(name))
-  const highest = await numberOf(connection, `coalesce(max(source.${GENERATION}), -1)`, name)
+  const { names, wasChanged } = await createView(landing, description, views.get(name))
+  if (wasChanged) log.warn(warningOfView(sql, name))
+  const highest = await numberOf(landing, `coalesce(max(source.${GENERATION}), -1)`, name)
   return { ...description, names, highest, hasNext, others, isReadWhole: false }
 }
 
@@ -260,23 +239,19 @@ function hasLastRows(load: Load, { hasNext }: Known): boolean {
 }
 
 /** Writes the rows and the state of a load. Returns what is known of the stream afterwards. */
-async function commitLoad(
-  connection: DuckDBConnection,
-  present: Known,
-  load: Load,
-): Promise<Known> {
+async function commitLoad(landing: Landing, present: Known, load: Load): Promise<Known> {
+  const { schemas } = landing.sql
   const { stream, files, state, completeGeneration } = load
   const table = { ...present.table, columns: load.columns }
-  await alter(connection, present, table)
-  const { added, isReplaced, ...progress } = await loadRows(connection, table, load, present)
+  await alter(landing, present, table)
+  const { added, isReplaced, ...progress } = await loadRows(landing, table, load, present)
   const columns = [...new Set(files.flatMap((file) => file.columns))]
-  const found = added === undefined ? [] : await newMembers(connection, present, columns, added)
-  if (completeGeneration !== undefined)
-    await run(connection, [removeOlder(table, completeGeneration)])
-  if (state !== undefined) await run(connection, [removeState(stream)])
+  const found = added === undefined ? [] : await newMembers(landing, present, columns, added)
+  if (completeGeneration !== undefined) await landing.run(removeOlder(table, completeGeneration))
+  if (state !== undefined) await landing.run(removeState(landing.sql, stream))
   if (typeof state === 'string')
-    await connection.run('INSERT INTO _protime.states VALUES ($stream, $state)', { stream, state })
-  await run(connection, [committed(table, load.complete)])
+    await landing.run(`INSERT INTO ${schemas.account}.states VALUES ($1, $2)`, [stream, state])
+  await landing.run(committed(landing.sql, table, load.complete))
   const now: Known = {
     ...present,
     ...progress,
@@ -286,52 +261,41 @@ async function commitLoad(
   }
   const isSame = found.length === 0 && table.columns.length === present.table.columns.length
   if (isSame && !isReplaced) return now
-  return { ...now, names: (await createView(connection, now)).names }
+  return { ...now, names: (await createView(landing, now)).names }
 }
 
 /** Drops the variants of a table that have no values. */
-async function dropEmptyVariants(connection: DuckDBConnection, present: Known): Promise<void> {
+async function dropEmptyVariants(landing: Landing, present: Known): Promise<void> {
   const { columns, name } = present.table
   // Rows that wait may have values in them; and DuckDB drops no column of a table that has an index.
-  const [[others] = []] = await texts(connection, madeByOthers(present.table))
+  const [[others] = []] = await landing.query(madeByOthers(present.table))
   if (present.hasNext || others !== '0') return
   const empty = new Set<Column>()
   for (const column of columns.filter(({ variantOf }) => variantOf !== undefined)) {
     const count = `count(source.${quoted(column.name)})`
-    if ((await numberOf(connection, count, name)) === 0) empty.add(column)
+    if ((await numberOf(landing, count, name)) === 0) empty.add(column)
   }
   if (empty.size === 0) return
   const table = { ...present.table, columns: columns.filter((column) => !empty.has(column)) }
-  await alter(connection, present, table)
-  await createView(connection, { ...present, table })
+  await alter(landing, present, table)
+  await createView(landing, { ...present, table })
 }
 
 /** Gives the tables of a stream the columns that they have from now on. */
-async function alter(
-  connection: DuckDBConnection,
-  { table, hasNext }: Known,
-  now: Table,
-): Promise<void> {
-  for (const { name } of hasNext ? [now, nextOf(now)] : [now])
-    await run(connection, alterTable(name, table.columns, now.columns))
-  await run(connection, storeColumns(now, table.columns))
+async function alter(landing: Landing, { table, hasNext }: Known, now: Table): Promise<void> {
+  const statements = [
+    ...[now, ...(hasNext ? [nextOf(now)] : [])].flatMap(({ name }) =>
+      alterTable(name, table.columns, now.columns),
+    ),
+    ...storeColumns(landing.sql, now, table.columns),
+  ]
+  if (statements.length > 0) await landing.run(statements.join(';\n'))
 }
 
 /** The value of an expression over the rows of a table. */
-async function numberOf(
-  connection: DuckDBConnection,
-  value: string,
-  table: string,
-): Promise<number> {
-  const [[number] = []] = await texts(
-    connection,
-    `SELECT ${value} FROM main.${quoted(table)} AS source`,
+async function numberOf(landing: Landing, value: string, table: string): Promise<number> {
+  const [[number] = []] = await landing.query(
+    `SELECT ${value} FROM ${landing.sql.schemas.tables}.${quoted(table)} AS source`,
   )
   return Number(number)
-}
-
-/** The rows of a load without its state and the end of its read. */
-function withoutEnd({ stream, files, columns, generation }: Load): Load {
-  const end = { state: null, completeGeneration: undefined, complete: undefined }
-  return { stream, files, columns, generation, risesFrom: undefined, ...end }
 }

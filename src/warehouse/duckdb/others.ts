@@ -1,7 +1,6 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
-import { DELETED_AT, GENERATION } from './column.ts'
-import { texts } from './duckdb.ts'
-import { literal } from './sql.ts'
+import { DELETED_AT, GENERATION } from '../column.ts'
+import type { Landing } from '../landing.ts'
+import { literal } from './dialect.ts'
 
 const HERE = 'database_name = current_database()'
 const NOT_BUILT_IN = `${HERE} AND NOT internal`
@@ -29,10 +28,10 @@ function objects(ours: string, views: string): string {
 const HAS_ACCOUNT = `SELECT 1 FROM duckdb_tables() WHERE ${HERE} AND schema_name = '_protime' AND table_name = 'described'`
 
 /** The objects of a file that no sync has created: kind and name of each. */
-export async function madeByOthers(connection: DuckDBConnection): Promise<string[]> {
-  const hasAccount = (await texts(connection, HAS_ACCOUNT)).length > 0
+export async function madeByOthers(landing: Landing): Promise<string[]> {
+  const hasAccount = (await landing.query(HAS_ACCOUNT)).length > 0
   const none = "(SELECT '' AS stream, '' AS name WHERE false)"
   const query = hasAccount ? objects('_protime.columns', '_protime.described') : objects(none, none)
-  const rows = await texts(connection, `${query} ORDER BY ALL`)
+  const rows = await landing.query(`${query} ORDER BY ALL`)
   return rows.map(([kind, name]) => `${kind} ${name}`)
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { howToInstall } from './duckdb.ts'
+import { howToInstall } from './database.ts'
 
 it.each([
   ['/project/node_modules/source-protime', 'Run: npm install @duckdb/node-api'],

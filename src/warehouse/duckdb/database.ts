@@ -1,13 +1,11 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { ConnectorError } from '../ground/errors.ts'
-import { ownFile } from '../ground/private-file.ts'
-import { packageFolder } from '../ground/project-files.ts'
-import type { Tools } from '../protocol/connector.ts'
-import { literal } from './sql.ts'
-import { isFull, unwritable } from './unwritable.ts'
+import { ConnectorError } from '../../ground/errors.ts'
+import { ownFile } from '../../ground/private-file.ts'
+import { packageFolder } from '../../ground/project-files.ts'
+import { isFull, unwritable } from '../unwritable.ts'
+import { literal } from './dialect.ts'
 
 /** The part of DuckDB's package that is used. */
 type DuckDb = Pick<typeof import('@duckdb/node-api'), 'DuckDBInstance'>
@@ -55,10 +53,8 @@ export async function openDatabase(path: string, temporary?: string): Promise<Da
   const connection = await instance.connect()
   // A statement or a view of somebody else can read any file by its name. Only files in this folder have to be read.
   const allowed = temporary === undefined ? [] : [literal(join(temporary, '/'))]
-  await run(connection, [
-    `SET allowed_directories = [${allowed.join()}]`,
-    'SET enable_external_access = false',
-  ])
+  await connection.run(`SET allowed_directories = [${allowed.join()}]`)
+  await connection.run('SET enable_external_access = false')
   const database = {
     connection,
     close() {
@@ -212,35 +208,6 @@ function adviceFor(text: string, path: string): string {
     : ''
 }
 
-/** Tries to open a file until that succeeds or the time is over. */
-export type Patience = (open: () => Promise<Database>) => Promise<Database>
-
-/** The time between two attempts to open a file. */
-const RETRY_MS = 1_000
-
-/** Waits up to `ms` milliseconds in total for files that another process has open. The first wait is logged. */
-export function createPatience(
-  ms: number,
-  { log, signal }: Pick<Tools, 'log' | 'signal'>,
-): Patience {
-  const until = performance.now() + ms
-  let isTold = false
-  return async function patience(open) {
-    for (;;) {
-      try {
-        return await open()
-      } catch (error) {
-        const isTaken = error instanceof ConnectorError && error.failure === 'transient'
-        if (!isTaken || performance.now() >= until) throw error
-        if (!isTold) log.info(`${error.message} Waiting for it.`)
-        isTold = true
-        // After an abort, the reason of the signal is thrown instead of the timer's own error.
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
-      }
-    }
-  }
-}
-
 /** Allows DuckDB more memory for long rows, of which it has several copies while it reads. `longest` is in bytes. */
 export async function makeRoom(connection: DuckDBConnection, longest: number): Promise<void> {
   const megabytes = Math.ceil(longest / 1_000_000)
@@ -250,34 +217,12 @@ export async function makeRoom(connection: DuckDBConnection, longest: number): P
 }
 
 /** Runs a query; returns its rows, with all values as texts. */
-export async function texts(connection: DuckDBConnection, sql: string): Promise<string[][]> {
+export async function texts(
+  connection: DuckDBConnection,
+  sql: string,
+): Promise<(string | null)[][]> {
   const reader = await connection.runAndReadAll(sql)
-  return reader.getRows().map((row) => row.map(String))
-}
-
-/** Runs statements, one after another. */
-export async function run(
-  connection: DuckDBConnection,
-  statements: readonly string[],
-): Promise<void> {
-  for (const statement of statements) await connection.run(statement)
-}
-
-/** Does work in one transaction, which is rolled back if the work fails. */
-export async function atomically<T>(
-  connection: DuckDBConnection,
-  work: () => Promise<T>,
-): Promise<T> {
-  await connection.run('BEGIN')
-  try {
-    const result = await work()
-    await connection.run('COMMIT')
-    return result
-  } catch (error) {
-    // If a COMMIT fails, DuckDB has ended the transaction itself.
-    await connection.run('ROLLBACK').catch(() => {})
-    throw error
-  }
+  return reader.getRows().map((row) => row.map((value) => (value === null ? null : String(value))))
 }
 
 /** Does work with a database, which is closed if the work fails. */
