@@ -1,28 +1,24 @@
 import { ConnectorError } from '../ground/errors.ts'
-import { DELETED_AT } from './column.ts'
 import type { Dialect, Landing, Owner } from './landing.ts'
-import { quoted, type Table } from './sql.ts'
+import type { Progress } from './load-rows.ts'
 
-/** The form of the account that this program reads and writes. */
-const FORMAT = 2
+/** The form of the account and the tables that this program writes, and the one before, which it can take over. */
+export const FORMAT = 3
+export const FORMAT_BEFORE = 2
 
 /**
  * Whether the landing has an owner yet. Throws a config error for one of another owner or of another form, or if it was
- * filled with other settings; only reads.
+ * filled with other settings; only reads. `allowed` is the earliest form.
  */
-export async function isOwned(landing: Landing, path: string, owner: Owner): Promise<boolean> {
-  const { account } = landing.sql.schemas
-  const present = await landing.present()
-  if (!present.hasOwn('owner')) {
-    // Before files had owners, each file had states.
-    if (present.hasOwn('states')) throw ofAnotherVersion(path, 'earlier')
-    return false
-  }
-  const [[format] = []] = await landing.query(`SELECT format FROM ${account}.owner`)
-  if (Number(format) !== FORMAT)
-    throw ofAnotherVersion(path, Number(format) > FORMAT ? 'later' : 'earlier')
+export async function isOwned(
+  landing: Landing,
+  path: string,
+  owner: Owner,
+  allowed = FORMAT,
+): Promise<boolean> {
+  if (!(await hasAccount(landing, path, allowed))) return false
   const [[tenant, environment, redaction] = []] = await landing.query(
-    `SELECT tenant, environment, redaction FROM ${account}.owner`,
+    `SELECT tenant, environment, redaction FROM ${landing.sql.schemas.account}.owner`,
   )
   if (tenant === owner.tenant && environment === owner.environment) {
     if (redaction === owner.redaction) return true
@@ -35,6 +31,24 @@ export async function isOwned(landing: Landing, path: string, owner: Owner): Pro
   )
 }
 
+/** Whether the landing has an account. Throws a config error for one in a form that this program does not read. */
+export async function hasAccount(
+  landing: Landing,
+  path: string,
+  allowed = FORMAT,
+): Promise<boolean> {
+  const present = await landing.present()
+  // Before files had owners, each file had states.
+  if (!present.hasOwn('owner') && present.hasOwn('states')) throw ofAnotherVersion(path, 0)
+  if (!present.hasOwn('owner')) return false
+  const [[text] = []] = await landing.query(
+    `SELECT format FROM ${landing.sql.schemas.account}.owner`,
+  )
+  const format = Number(text)
+  if (format < allowed || format > FORMAT) throw ofAnotherVersion(path, format)
+  return true
+}
+
 /** Makes the tenant the owner of a landing. */
 export function claim(
   { schemas: { account }, literal }: Dialect,
@@ -43,39 +57,37 @@ export function claim(
   const owner = [tenant, environment, redaction].map(literal).join(', ')
   return [
     `CREATE SCHEMA IF NOT EXISTS ${account}`,
-    `CREATE TABLE ${account}.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR, keeps_deleted BOOLEAN)`,
-    `INSERT INTO ${account}.owner VALUES (${FORMAT}, ${owner}, false)`,
+    `CREATE TABLE ${account}.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR, keeps_deleted BOOLEAN, moment TIMESTAMPTZ)`,
+    `INSERT INTO ${account}.owner VALUES (${FORMAT}, ${owner}, false, NULL)`,
   ]
 }
 
 /** Whether the landing keeps deleted rows: once it does, it does for good. Only reads. */
 export async function keepsDeletedRows(landing: Landing): Promise<boolean> {
   const { account } = landing.sql.schemas
-  const [[stored] = []] = await landing
-    .query(`SELECT keeps_deleted FROM ${account}.owner`)
-    .catch(() => [])
-  if (typeof stored === 'string') return stored === 'true'
-  // Earlier versions of this program did not store it.
-  return (await markedTables(landing)).length > 0
+  const keeping = await landing.query(`SELECT 1 FROM ${account}.owner WHERE keeps_deleted`)
+  return keeping.length > 0
 }
 
-/** The tables of streams that have a column for deleted rows. */
-export async function markedTables(landing: Landing): Promise<string[]> {
-  const streams = await landing.query(
-    `SELECT DISTINCT stream FROM ${landing.sql.schemas.account}.columns`,
+/** The landing keeps deleted rows from now on. */
+export function keepDeletedRows({ schemas: { account } }: Dialect): string {
+  return `UPDATE ${account}.owner SET keeps_deleted = true`
+}
+
+/**
+ * The moment of a transaction, as an expression: the time, but later than that of each transaction before, which the
+ * clock may not be.
+ */
+export async function nextMoment(landing: Landing, at: Date): Promise<string> {
+  const { sql } = landing
+  const { account } = sql.schemas
+  await landing.run(
+    `UPDATE ${account}.owner SET moment = greatest(${time(sql, at)}, moment + INTERVAL '1 microsecond')`,
   )
-  const present = await landing.present()
-  return streams
-    .map(([stream]) => String(stream))
-    .filter((stream) => present.columnsOf(stream)?.has(DELETED_AT) === true)
-}
-
-/** Stores whether the landing keeps deleted rows. */
-export function keepDeletedRows({ schemas: { account } }: Dialect, keeps: boolean): string[] {
-  return [
-    `ALTER TABLE ${account}.owner ADD COLUMN IF NOT EXISTS keeps_deleted BOOLEAN`,
-    `UPDATE ${account}.owner SET keeps_deleted = ${keeps} WHERE keeps_deleted IS DISTINCT FROM ${keeps}`,
-  ]
+  const [[moment] = []] = await landing.query(
+    `SELECT ${sql.momentText('moment')} FROM ${account}.owner`,
+  )
+  return `CAST(${sql.literal(String(moment))} AS TIMESTAMPTZ)`
 }
 
 /** The file belongs to the owner, and was filled with other settings. */
@@ -91,11 +103,14 @@ export class RedactedOtherwise extends ConnectorError {
   }
 }
 
-function ofAnotherVersion(path: string, version: 'earlier' | 'later'): ConnectorError {
+function ofAnotherVersion(path: string, format: number): ConnectorError {
+  const version = format > FORMAT ? 'later' : 'earlier'
   const advice =
-    version === 'later'
+    format > FORMAT
       ? 'Update the program, or name another file with --warehouse.'
-      : 'Remove it, or name another file with --warehouse: the sync reads everything into a new one.'
+      : format === FORMAT_BEFORE
+        ? 'Run protime sync: it takes the file over.'
+        : 'Remove it, or name another file with --warehouse: the sync reads everything into a new one.'
   return new ConnectorError(
     'config',
     'made-by-another-version',
@@ -116,8 +131,8 @@ export interface SyncEnd {
 /** The account of the syncs: how old the rows are, and what went wrong. */
 export function accountTables({ schemas: { account } }: Dialect): string[] {
   return [
-    `CREATE TABLE IF NOT EXISTS ${account}.syncs (began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)`,
-    `CREATE TABLE IF NOT EXISTS ${account}.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.syncs (number BIGINT, began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR, generation BIGINT, next_generation BIGINT, next_rows BIGINT)`,
   ]
 }
 
@@ -125,39 +140,34 @@ export function accountTables({ schemas: { account } }: Dialect): string[] {
 export function beginSync(sql: Dialect, streams: readonly string[], at: Date): string[] {
   const { account } = sql.schemas
   return [
-    `INSERT INTO ${account}.syncs (began) VALUES (${time(sql, at)})`,
+    `INSERT INTO ${account}.syncs (number, began)
+      SELECT coalesce(max(number), 0) + 1, ${time(sql, at)} FROM ${account}.syncs`,
     `INSERT INTO ${account}.streams (stream)
       SELECT asked.stream FROM (VALUES (${streams.map(sql.literal).join('), (')})) AS asked (stream)
       WHERE NOT EXISTS (SELECT 1 FROM ${account}.streams AS known WHERE known.stream = asked.stream)`,
   ]
 }
 
-/**
- * Rows of a stream were committed; `complete` is the time when it was read to its end, if it was.
- */
+/** Rows of a stream were committed; `complete` is the time when it was read to its end, if it was. */
 export function committed(
   sql: Dialect,
-  { name, keepsDeleted }: Table,
+  stream: string,
+  { generation, rows, next }: Progress,
   complete: Date | undefined,
 ): string {
-  const { account, tables } = sql.schemas
-  const living = keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
   const ended =
     complete === undefined ? '' : `, last_complete = ${time(sql, complete)}, failure = NULL`
-  return `UPDATE ${account}.streams SET rows = (SELECT count(*) FROM ${tables}.${quoted(name)} AS source${living})${ended}
-    WHERE stream = ${sql.literal(name)}`
+  return `UPDATE ${sql.schemas.account}.streams SET rows = ${rows}, generation = ${generation},
+    next_generation = ${next?.generation ?? 'NULL'}, next_rows = ${next?.rows ?? 'NULL'}${ended}
+    WHERE stream = ${sql.literal(stream)}`
 }
 
-/** The sync with this start has ended. */
-export function endSync(
-  sql: Dialect,
-  began: Date,
-  { at, exit, records, failures }: SyncEnd,
-): string[] {
+/** The last sync has ended. */
+export function endSync(sql: Dialect, { at, exit, records, failures }: SyncEnd): string[] {
   const { account } = sql.schemas
   return [
     `UPDATE ${account}.syncs SET ended = ${time(sql, at)}, exit = ${exit}, records = ${records}
-      WHERE began = ${time(sql, began)}`,
+      WHERE number = (SELECT max(number) FROM ${account}.syncs)`,
     ...[...failures].map(
       ([stream, failure]) => `UPDATE ${account}.streams SET failure = ${sql.literal(failure)}
         WHERE stream = ${sql.literal(stream)}`,

@@ -22,7 +22,7 @@ export interface Column {
 }
 
 /** The connector's own columns in each table. */
-export const GENERATION = '_generation'
+export const KNOWN_FROM = '_known_from'
 export const DELETED_AT = '_deleted_at'
 /** The connector's own columns until rows are in a table. */
 export const HELPER = {
@@ -30,9 +30,15 @@ export const HELPER = {
   row: '_protime_row',
   content: '_protime_content',
   isGone: '_protime_is_gone',
+  isThere: '_protime_is_there',
+  lived: '_protime_lived',
+  lives: '_protime_lives',
+  comes: '_protime_comes',
+  key: '_protime_key_',
+  other: '_protime_other_',
 } as const
 /** Names that no member gets. */
-export const OWN = [GENERATION, DELETED_AT, ...Object.values(HELPER)]
+export const OWN = [KNOWN_FROM, DELETED_AT, ...Object.values(HELPER)]
 
 /** The type that can store every value of a schema; mixtures, objects and lists are JSON. */
 export function columnType({ type = [], format }: JsonSchema): ColumnType {

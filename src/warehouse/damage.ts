@@ -1,5 +1,5 @@
 import { warningOf } from '../ground/message-ids.ts'
-import { type Column, GENERATION } from './column.ts'
+import { type Column, KNOWN_FROM } from './column.ts'
 import type { Dialect, PresentTables } from './landing.ts'
 
 /** The columns of a table that are no longer as a sync has created them, by their names. */
@@ -33,7 +33,7 @@ export function damageOf(
 export function typesOf(sql: Dialect, columns: readonly Column[]): Map<string, string> {
   return new Map([
     ...columns.map(({ name, type }) => [name, sql.type(type)] as const),
-    [GENERATION, 'BIGINT'],
+    [KNOWN_FROM, 'TIMESTAMP WITH TIME ZONE'],
   ])
 }
 

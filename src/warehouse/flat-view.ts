@@ -1,10 +1,12 @@
-import { airbyteColumns, CDC_DELETED_AT, GENERATION as SENT_BY } from '../protocol/sync-columns.ts'
+import { airbyteColumns, CDC_DELETED_AT } from '../protocol/sync-columns.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
-import { type Column, type ColumnType, columnType, DELETED_AT, GENERATION } from './column.ts'
+import { type Column, type ColumnType, columnType, DELETED_AT, KNOWN_FROM } from './column.ts'
 import { freeName } from './column-names.ts'
 import { fitting } from './fit.ts'
 import type { Dialect, FlatView } from './landing.ts'
 import { quoted, type Table } from './sql.ts'
+
+const FROM_WHEN = 'When the sync wrote the row with its present values: the moment of the commit.'
 
 /** What the view and the comments of a stream are made from. */
 export interface Description {
@@ -75,7 +77,7 @@ export function describe(
     ...table.columns.flatMap((column) =>
       comment(`COLUMN ${tables}.${name}.${quoted(column.name)}`, schemaOf(column, spec.schema)),
     ),
-    ...comment(`COLUMN ${tables}.${name}.${GENERATION}`, airbyteColumns(spec)[SENT_BY]),
+    ...comment(`COLUMN ${tables}.${name}.${KNOWN_FROM}`, { description: FROM_WHEN }),
     ...(table.keepsDeleted
       ? comment(`COLUMN ${tables}.${name}.${DELETED_AT}`, airbyteColumns(spec)[CDC_DELETED_AT])
       : []),

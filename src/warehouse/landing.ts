@@ -1,4 +1,5 @@
 import type { ConnectorError } from '../ground/errors.ts'
+import type { Log } from '../protocol/connector.ts'
 import type { Column, ColumnType } from './column.ts'
 
 /** Where the rows of one tenant land. One folder per engine; shared code never asks which one it is. */
@@ -16,6 +17,8 @@ export interface Landing {
   present(): Promise<PresentTables>
   /** Does work in one transaction, which is rolled back if the work fails. */
   atomically<T>(work: () => Promise<T>): Promise<T>
+  /** Whether columns of a stream's table can be dropped. */
+  canDropColumns(stream: string): Promise<boolean>
   /** Creates or replaces a scratch table from a query. It lasts until the end of the transaction. Returns its SQL name. */
   scratch(name: string, query: string): Promise<string>
   /**
@@ -162,10 +165,11 @@ export interface OpenSettings {
   /** A folder for data that does not fit into memory. Files of rows are only read from it. */
   readonly folder: string
   readonly patience: Patience
-  /** Throws if the landing is of another owner; called before anything is written. */
+  /** Throws if the landing is of another owner; called before anything is written, also for the form before. */
   readonly inspect: (landing: Landing) => Promise<void>
   /** The statements that make the tenant the owner of a new landing. */
   readonly claim: (sql: Dialect) => readonly string[]
+  readonly log: Log
 }
 
 /** Tries to open a landing until nobody else has it open, or the time is over. */

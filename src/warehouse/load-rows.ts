@@ -1,21 +1,15 @@
-import { type Column, GENERATION } from './column.ts'
+import { type Column, KNOWN_FROM } from './column.ts'
 import type { Landing, RowFile } from './landing.ts'
 import {
   type AddedRows,
   addedAbove,
-  BATCH_ROWS,
-  createTable,
-  deduplicate,
-  IS_PLAIN,
-  madeByOthers,
-  merge,
-  moveFromNext,
-  nextOf,
-  quoted,
-  removeGone,
-  replaceByNext,
-  type Table,
-} from './sql.ts'
+  goneOf,
+  noRowsOf,
+  readBatch,
+  rowsOf,
+  settle,
+} from './settle.ts'
+import { createTable, nextOf, type Table } from './sql.ts'
 
 /** The part of a commit that belongs to one stream. */
 export interface Load {
@@ -43,83 +37,91 @@ export interface Load {
 
 /** The progress of the rows of a stream. */
 export interface Progress {
-  /** The highest generation in its table when the sync began, or after the last complete read; -1 without rows. */
-  readonly highest: number
-  /** Whether rows of a later generation wait in the next table. */
-  readonly hasNext: boolean
+  /** The generation of the rows in its table; -1 if it has none. */
+  readonly generation: number
+  /** How many rows live in it. */
+  readonly rows: number
+  /** The rows that wait in the next table; undefined if there is none. */
+  readonly next: { readonly generation: number; readonly rows: number } | undefined
+  /** Whether the table was empty when the sync began, and no read has ended since. */
+  readonly isFilling: boolean
 }
 
-/** Whether a load ends a complete read, or the sync of the stream. */
-export function isOver({ completeGeneration, complete }: Load): boolean {
-  return completeGeneration !== undefined || complete !== undefined
-}
-
-/** The parts of a load by the generations of its rows; the last one has its state and its end. */
+/** The parts of a load by the generations of its rows; the last one has its state and the end of the stream. */
 export function partsOf(load: Load): Load[] {
-  const generations = [...new Set(load.files.map(({ generation }) => generation))]
-  const parts = generations.map((generation) => ({
-    ...withoutEnd(load),
-    files: load.files.filter((file) => file.generation === generation),
-    generation,
-    risesFrom: load.risesFrom,
-  }))
-  return [...parts.slice(0, -1), { ...load, files: parts.at(-1)?.files ?? [] }]
-}
-
-/** The rows of a load without its state and the end of its read. */
-export function withoutEnd({ stream, files, columns, generation }: Load): Load {
-  const end = { state: null, completeGeneration: undefined, complete: undefined }
-  return { stream, files, columns, generation, risesFrom: undefined, ...end }
+  const { files, completeGeneration, generation } = load
+  const generations = new Set(files.map((file) => file.generation))
+  if (completeGeneration !== undefined) generations.add(completeGeneration)
+  if (generations.size === 0) generations.add(generation)
+  const parts = [...generations]
+    .sort((a, b) => a - b)
+    .map((one) => ({
+      ...load,
+      files: files.filter((file) => file.generation === one),
+      generation: one,
+      completeGeneration: one === completeGeneration ? one : undefined,
+      complete: undefined,
+    }))
+  return [...parts.slice(0, -1), { ...(parts.at(-1) as Load), complete: load.complete }]
 }
 
 /**
- * Writes the rows of a load to their table. If the table has rows of an earlier complete read, the rows of the next
- * read wait in its next table, which replaces the first one at the end. Other processes that open the file in between
- * see one complete read. Returns where the added rows are, if there are any, and whether the table was replaced.
+ * Writes the rows of one generation. If the table has rows of an earlier one, they wait in its next table until the read
+ * is over. Other processes that open the file in between see one complete read. Returns where the added rows are, if
+ * there are any.
  */
 export async function loadRows(
   landing: Landing,
   table: Table,
-  load: Load,
-  { highest, hasNext }: Progress,
-): Promise<Progress & { readonly added: AddedRows | undefined; readonly isReplaced: boolean }> {
-  const { files, risesFrom, generation, completeGeneration } = load
-  const goesNext = hasNext || (highest >= 0 && generation > highest && !isOver(load))
-  if (goesNext && !hasNext) await landing.run(createTable(nextOf(table)))
-  const into = goesNext ? nextOf(table) : table
-  const added = files.length === 0 ? undefined : await addTo()
-  const isReplaced = goesNext && isOver(load) && (await end())
-  return {
-    highest: isOver(load) ? Math.max(highest, generation) : highest,
-    hasNext: goesNext && !isOver(load),
-    added,
-    isReplaced,
+  { files, risesFrom, generation: given, completeGeneration, complete }: Load,
+  progress: Progress,
+  moment: string,
+): Promise<Progress & { readonly added: AddedRows | undefined }> {
+  const { sql } = landing
+  const isWhole = completeGeneration !== undefined
+  const isOver = isWhole || complete !== undefined
+  const waiting = nextOf(sql, table)
+  let { rows, next } = progress
+  const isNothing = files.length === 0 && !isWhole
+  const generation = isNothing ? (next?.generation ?? progress.generation) : given
+  if (progress.generation < 0 || generation <= progress.generation) {
+    const done = await add(table, rows, progress.isFilling)
+    const has = files.length === 0 ? progress.generation : Math.max(progress.generation, generation)
+    const isFilling = progress.isFilling && !isOver
+    return { generation: has, rows: done.rows, next, isFilling, added: done.added }
   }
+  if (next !== undefined && next.generation < generation) {
+    await landing.run(`DROP TABLE ${waiting.place}`)
+    next = undefined
+  }
+  if (next === undefined && isOver) {
+    const batch = files.length === 0 ? undefined : await readBatch(landing, table, files)
+    const incoming = batch?.incoming ?? noRowsOf(table)
+    rows = await settle(landing, table, incoming, { moment, isWhole, rows })
+    return { generation, rows, next, isFilling: false, added: batch?.added }
+  }
+  if (next === undefined) await landing.run(createTable(sql, waiting))
+  const done = await add(waiting, next?.rows ?? 0, true)
+  // A row whose deletion was reported is gone, whether the read is complete some day or not.
+  if (done.gone !== undefined)
+    rows = await settle(landing, table, done.gone, { moment, isWhole: false, rows })
+  if (!isOver)
+    return { ...progress, rows, next: { generation, rows: done.rows }, added: done.added }
+  rows = await settle(landing, table, rowsOf(waiting), { moment, isWhole, rows })
+  await landing.run(`DROP TABLE ${waiting.place}`)
+  return { generation, rows, next: undefined, isFilling: false, added: done.added }
 
-  async function addTo(): Promise<AddedRows> {
-    if (risesFrom !== undefined && (goesNext || highest < 0)) {
-      const constants = new Map([[GENERATION, String(generation)]])
-      await landing.append(`main.${quoted(into.name)}`, files, table.columns, constants)
-      return addedAbove(isOver(load) ? table : into, risesFrom)
+  async function add(into: Table, before: number, isNew: boolean) {
+    if (files.length === 0) return { rows: before, added: undefined, gone: undefined }
+    if (isNew && risesFrom !== undefined) {
+      await landing.append(into.place, files, into.columns, new Map([[KNOWN_FROM, moment]]))
+      const count = files.reduce((sum, file) => sum + file.count, 0)
+      const added = addedAbove(sql, isOver ? table : into, risesFrom)
+      return { rows: before + count, added, gone: undefined }
     }
-    await landing.stage('_protime_batch', files, table.columns)
-    await runAll(deduplicate(table))
-    const [[isPlain] = []] = await landing.query(IS_PLAIN)
-    await runAll(merge(into, generation, isPlain === 'true'))
-    if (goesNext && isPlain !== 'true') await landing.run(removeGone(table))
-    return BATCH_ROWS
-  }
-
-  /** Moves the rows of the next table, or renames it; returns whether the table was replaced. */
-  async function end(): Promise<boolean> {
-    const keepsOlder = completeGeneration === undefined || table.keepsDeleted
-    const [[others] = []] = await landing.query(madeByOthers(table))
-    const isReplaced = !keepsOlder && others === '0'
-    await runAll(isReplaced ? replaceByNext(table) : moveFromNext(table))
-    return isReplaced
-  }
-
-  async function runAll(statements: readonly string[]): Promise<void> {
-    for (const statement of statements) await landing.run(statement)
+    const { incoming, added, hasDeletes } = await readBatch(landing, into, files)
+    const settling = { moment, isWhole: false, rows: before }
+    const rows = await settle(landing, into, incoming, settling)
+    return { rows, added, gone: hasDeletes ? goneOf(incoming) : undefined }
   }
 }

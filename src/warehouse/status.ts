@@ -1,4 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
+import { hasAccount } from './account.ts'
 import type { Landing, Patience } from './landing.ts'
 import { engineOf } from './landings.ts'
 
@@ -37,7 +38,8 @@ export async function readStatus(path: string, patience: Patience): Promise<Ware
 async function ageIn(landing: Landing, path: string): Promise<WarehouseAge> {
   const { account } = landing.sql.schemas
   const present = await landing.present()
-  if (!['owner', 'syncs', 'streams'].every(present.hasOwn))
+  const isOurs = await hasAccount(landing, path)
+  if (!isOurs || !present.hasOwn('syncs') || !present.hasOwn('streams'))
     throw new ConnectorError(
       'config',
       'not-a-warehouse',
@@ -49,7 +51,7 @@ async function ageIn(landing: Landing, path: string): Promise<WarehouseAge> {
   const utc = landing.sql.momentText
   // The latest row: the clock may have been set back since an earlier sync.
   const [sync] = await landing.query(
-    `SELECT ${utc('began')}, ${utc('ended')}, exit FROM ${account}.syncs ORDER BY rowid DESC LIMIT 1`,
+    `SELECT ${utc('began')}, ${utc('ended')}, exit FROM ${account}.syncs ORDER BY number DESC LIMIT 1`,
   )
   const streams = await landing.query(
     `SELECT stream, coalesce(rows, 0), ${utc('last_complete')}, failure FROM ${account}.streams ORDER BY stream`,

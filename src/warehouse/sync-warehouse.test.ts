@@ -14,7 +14,6 @@ import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { DELETE, SKIP, SOFT_DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
-import { unwritable } from './unwritable.ts'
 
 const TEXT = { type: ['string', 'null'] }
 const NUMBER = { type: ['number', 'null'] }

@@ -317,7 +317,7 @@ async function read<Config>(
   async function commitAll(): Promise<void> {
     const loads = [...streams.values()].flatMap(({ output }) => output.take() ?? [])
     if (loads.length === 0) return
-    const refused = await warehouse.commit(loads)
+    const refused = await warehouse.commit(loads, now())
     for (const [stream, error] of refused) {
       uncommitted.set(stream, error)
       streams.get(stream)?.output.fail(error)

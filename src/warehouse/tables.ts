@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ConnectorError } from '../ground/errors.ts'
-import { type Column, type ColumnType, DELETED_AT, GENERATION } from './column.ts'
+import { type Column, type ColumnType, DELETED_AT, KNOWN_FROM } from './column.ts'
 import { freeName, takenNames } from './column-names.ts'
 import { type Damage, typesOf } from './damage.ts'
 import {
@@ -11,15 +11,9 @@ import {
   type ValuePlace,
 } from './flat-view.ts'
 import type { Dialect, Landing, Limits, PresentTables } from './landing.ts'
-import {
-  type AddedRows,
-  alterTable,
-  createTable,
-  nextOf,
-  quoted,
-  STREAMS_WITH_NEXT,
-  type Table,
-} from './sql.ts'
+import type { Progress } from './load-rows.ts'
+import type { AddedRows } from './settle.ts'
+import { alterTable, createTable, nextName, nextOf, quoted, type Table } from './sql.ts'
 
 /** Members of an open object with more members than this are only in its JSON. */
 const MAX_MEMBERS = 100
@@ -32,8 +26,7 @@ export function knownTables({ schemas: { account } }: Dialect): string[] {
     // A property is its JSON text: no other has half of a surrogate pair.
     `CREATE TABLE IF NOT EXISTS ${account}.columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR, variant_of VARCHAR)`,
     `CREATE TABLE IF NOT EXISTS ${account}.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)`,
-    `CREATE TABLE IF NOT EXISTS ${account}.described (stream VARCHAR, digest VARCHAR)`,
-    `ALTER TABLE ${account}.described ADD COLUMN IF NOT EXISTS view VARCHAR`,
+    `CREATE TABLE IF NOT EXISTS ${account}.described (stream VARCHAR, digest VARCHAR, view VARCHAR)`,
     `CREATE TABLE IF NOT EXISTS ${account}.places (stream VARCHAR, place VARCHAR, name VARCHAR)`,
   ]
 }
@@ -50,8 +43,8 @@ export interface StoredTables {
   readonly names: ReadonlyMap<string, ReadonlyMap<ValuePlace, string>>
   /** The streams with a state. */
   readonly withState: ReadonlySet<string>
-  /** The streams with a next table. */
-  readonly withNext: ReadonlySet<string>
+  /** The progress of the rows of streams that a sync has read. */
+  readonly progress: ReadonlyMap<string, Stored>
   readonly present: PresentTables
 }
 
@@ -59,7 +52,7 @@ export interface StoredTables {
 interface StoredView {
   /** Of the statements. */
   readonly statements: string
-  /** Of the view that they made; empty if an earlier version of this program did not store it. */
+  /** Of the view that they made. */
   readonly made: string
   /** Of the view that is there; empty if there is none. */
   readonly present: string
@@ -71,9 +64,7 @@ export async function readTables(landing: Landing): Promise<StoredTables> {
   const rows = async (sql: string) => (await landing.query(sql)).map((row) => row.map(String))
   const namesIn = async (sql: string) => new Set((await rows(sql)).map(([name = '']) => name))
   const present = await landing.present()
-  const views = (
-    await rows(`SELECT stream, digest, coalesce(view, '') FROM ${account}.described`)
-  ).map(
+  const views = (await rows(`SELECT stream, digest, view FROM ${account}.described`)).map(
     ([stream = '', statements = '', made = '']) =>
       [stream, { statements, made, present: present.viewOf(stream) }] as const,
   )
@@ -93,9 +84,28 @@ export async function readTables(landing: Landing): Promise<StoredTables> {
     views: new Map(views),
     names,
     withState: await namesIn(`SELECT stream FROM ${account}.states`),
-    withNext: await namesIn(STREAMS_WITH_NEXT),
+    progress: await storedProgress(landing),
     present,
   }
+}
+
+type Stored = Pick<Progress, 'generation' | 'rows' | 'next'>
+
+async function storedProgress(landing: Landing): Promise<Map<string, Stored>> {
+  const rows = await landing.query(
+    `SELECT stream, generation, rows, next_generation, next_rows FROM ${landing.sql.schemas.account}.streams`,
+  )
+  return new Map(
+    rows.map(([stream, generation, count, nextGeneration, nextRows]) => {
+      const next = { generation: Number(nextGeneration), rows: Number(nextRows) }
+      const progress = {
+        generation: Number(generation ?? -1),
+        rows: Number(count ?? 0),
+        next: nextGeneration === null ? undefined : next,
+      }
+      return [String(stream), progress]
+    }),
+  )
 }
 
 /** The columns of each table, in their order. */
@@ -190,7 +200,7 @@ export async function createView(
     `INSERT INTO ${schemas.account}.described VALUES (${stream}, ${literal(digest)}, ${literal(made)})`,
   )
   // Another version of an engine may write the same view differently.
-  const wasChanged = isSame && stored?.made !== '' && made !== stored?.present
+  const wasChanged = isSame && made !== stored?.present
   return { names, wasChanged }
 }
 
@@ -237,30 +247,49 @@ export function withNew(
 }
 
 /**
- * The statements that create the table of a stream, or adapt that of an earlier sync with the columns `before`, and
- * whether rows wait in its next table.
+ * Creates the table of a stream, or adapts that of an earlier sync with the columns `before`. Returns the progress of its
+ * rows.
  */
-export function prepareTable(
-  sql: Dialect,
+export async function prepareTable(
+  landing: Landing,
   table: Table,
   before: readonly Column[],
   damage: Damage,
-  { withState, withNext, present }: StoredTables,
-): { readonly statements: string[]; readonly hasNext: boolean } {
-  const next = nextOf(table)
-  const isMarked = (name: string) => present.columnsOf(name)?.has(DELETED_AT) === true
-  const isInterrupted = withNext.has(table.name) && !withState.has(table.name)
-  const repaired = isInterrupted ? withoutRead(sql, table) : []
+  { withState, progress, present }: StoredTables,
+): Promise<Progress> {
+  const { sql } = landing
+  const { name } = table
+  const waiting = nextOf(sql, table)
   const isDamaged = damage.lost.length > 0 || damage.retyped.length > 0
-  const hasNext = withNext.has(table.name) && !isDamaged && !isInterrupted
-  const adapted = adapt(table, before, isMarked(table.name))
-  const statements = [
-    ...(isDamaged ? recreate(sql, table, before, damage) : repaired),
-    ...(before.length === 0 ? [createTable(table)] : adapted),
-    ...(hasNext ? adapt(next, before, isMarked(next.name)) : []),
-    ...storeColumns(sql, table, before),
-  ]
-  return { statements, hasNext }
+  const isKnown = before.length > 0
+  // Somebody else may have removed what the account says of the table.
+  const stored = progress.get(name) ?? { generation: isKnown ? 0 : -1, rows: 0, next: undefined }
+  const hasNext = present.hasOwn(nextName(name))
+  const goesOn = hasNext && withState.has(name) && !isDamaged && stored.next !== undefined
+  const run = async (statements: readonly string[]) => {
+    if (statements.length > 0) await landing.run(statements.join(';\n'))
+  }
+  if (isDamaged) await run(recreate(sql, table, before, damage))
+  const marked = present.columnsOf(name)?.has(DELETED_AT) === true
+  await run(isKnown ? adapt(sql, table, before, marked) : [createTable(sql, table)])
+  await run(storeColumns(sql, table, before))
+  if (goesOn) {
+    await run(adapt(sql, waiting, before, marked))
+    if ((await livingIn(landing, waiting)) === stored.next?.rows)
+      return { ...stored, isFilling: false }
+  }
+  if (!hasNext && stored.next === undefined && !isDamaged)
+    return { ...stored, isFilling: stored.generation < 0 }
+  // The next read replaces all rows of the table.
+  await run([`DROP TABLE IF EXISTS ${waiting.place}`, removeState(sql, name)])
+  return { generation: 0, rows: await livingIn(landing, table), next: undefined, isFilling: false }
+}
+
+/** How many rows live in a table. */
+async function livingIn(landing: Landing, { place, keepsDeleted }: Table): Promise<number> {
+  const living = keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
+  const [[count] = []] = await landing.query(`SELECT count(*) FROM ${place} AS source${living}`)
+  return Number(count)
 }
 
 /**
@@ -273,11 +302,11 @@ function recreate(
   before: readonly Column[],
   { lost, retyped }: Damage,
 ): string[] {
-  const alter = `ALTER TABLE main.${quoted(table.name)}`
+  const alter = `ALTER TABLE ${table.place}`
   const types = typesOf(sql, before)
   return [
     // The columns for deleted rows are added as to any table.
-    createTable({ ...table, columns: before, keepsDeleted: false }),
+    createTable(sql, { ...table, columns: before, keepsDeleted: false }),
     ...lost.map(
       (column) => `${alter} ADD COLUMN IF NOT EXISTS ${quoted(column)} ${types.get(column)}`,
     ),
@@ -285,28 +314,22 @@ function recreate(
       const [name, type] = [quoted(column), types.get(column)]
       return `${alter} ALTER COLUMN ${name} SET DATA TYPE ${type} USING TRY_CAST(${name} AS ${type})`
     }),
-    ...withoutRead(sql, table),
+    `UPDATE ${table.place} AS old SET ${KNOWN_FROM} = (SELECT owner.moment FROM ${sql.schemas.account}.owner AS owner)
+      WHERE old.${KNOWN_FROM} IS NULL`,
     `DELETE FROM ${sql.schemas.account}.streams WHERE stream = ${sql.literal(table.name)}`,
   ]
 }
 
-/** Removes the rows of a read that is not complete, and its state. The next read replaces all rows of the table. */
-function withoutRead(sql: Dialect, table: Table): string[] {
-  return [
-    `UPDATE main.${quoted(table.name)} AS old SET ${GENERATION} = 0`,
-    `DROP TABLE IF EXISTS main.${quoted(nextOf(table).name)}`,
-    removeState(sql, table.name),
-  ]
-}
-
 /** The statements that adapt a table of an earlier sync to this one. */
-function adapt(table: Table, before: readonly Column[], isMarked: boolean): string[] {
-  const statements = alterTable(table.name, before, table.columns)
-  if (!table.keepsDeleted || isMarked) return statements
-  return [
-    ...statements,
-    `ALTER TABLE main.${quoted(table.name)} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`,
-  ]
+function adapt(
+  sql: Dialect,
+  { place, columns, keepsDeleted }: Table,
+  before: readonly Column[],
+  isMarked: boolean,
+): string[] {
+  const statements = alterTable(sql, place, before, columns)
+  if (!keepsDeleted || isMarked) return statements
+  return [...statements, `ALTER TABLE ${place} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`]
 }
 
 /** Removes the state of a stream. */

@@ -8,19 +8,21 @@ import {
   claim,
   committed,
   endSync,
+  FORMAT_BEFORE,
   isOwned,
   keepDeletedRows,
   keepsDeletedRows,
+  nextMoment,
   type SyncEnd,
 } from './account.ts'
-import { type Column, GENERATION } from './column.ts'
+import type { Column } from './column.ts'
 import { columnsOf } from './column-names.ts'
 import { damageOf, warningOfDamage, warningOfView } from './damage.ts'
 import type { Description } from './flat-view.ts'
 import type { Dialect, Landing, Owner, Patience } from './landing.ts'
 import { engineOf } from './landings.ts'
-import { isOver, type Load, loadRows, type Progress, partsOf, withoutEnd } from './load-rows.ts'
-import { alterTable, madeByOthers, nextOf, quoted, removeOlder, type Table } from './sql.ts'
+import { type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
+import { alterTable, nextOf, quoted, type Table } from './sql.ts'
 import {
   assertNameIsFree,
   createView,
@@ -54,7 +56,7 @@ export interface Warehouse {
    * together or not at all. Rows of a complete read are in the stream's table when the read is over. Returns the
    * streams that could not be committed.
    */
-  commit(loads: readonly Load[]): Promise<ReadonlyMap<string, ConnectorError>>
+  commit(loads: readonly Load[], at: Date): Promise<ReadonlyMap<string, ConnectorError>>
   /** Records how the sync ended, and drops variants without values after a complete read. */
   finish(outcome: SyncEnd): Promise<void>
   /** Publishes a copy of what is committed; see `Landing.publish`. */
@@ -79,12 +81,13 @@ export interface WarehouseSettings {
  * not changed.
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
-  const { path, folder, owner, patience } = settings
+  const { path, folder, owner, patience, log } = settings
   const landing = await engineOf(path).open(path, {
     folder,
     patience,
-    inspect: async (asked) => void (await isOwned(asked, path, owner)),
+    inspect: async (asked) => void (await isOwned(asked, path, owner, FORMAT_BEFORE)),
     claim: (sql) => claim(sql, owner),
+    log,
   })
   const { sql } = landing
   try {
@@ -100,9 +103,8 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
             ...accountTables(sql),
           ].join(';\n'),
         )
-        const keeps = settings.keepsDeleted || (await keepsDeletedRows(landing))
-        await landing.run(keepDeletedRows(sql, keeps).join(';\n'))
-        return keeps
+        if (settings.keepsDeleted) await landing.run(keepDeletedRows(sql))
+        return keepsDeletedRows(landing)
       })
       .catch((error) => {
         throw landing.failureOf(error).error
@@ -117,7 +119,6 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
 function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSettings): Warehouse {
   const { sql } = landing
   let known: ReadonlyMap<string, Known> = new Map()
-  let began = new Date(0)
   return {
     sql,
     async states() {
@@ -128,7 +129,6 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
     },
     prepare: (specs, at) =>
       landing.atomically(async () => {
-        began = at
         const stored = await readTables(landing)
         const prepared = new Map<string, Known>()
         for (const spec of specs)
@@ -137,18 +137,20 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
         known = prepared
         return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
       }),
-    othersIn: (stream) => knownOf(stream).others,
+    othersIn: (stream) => knownOf(stream).table.others,
     highestGeneration(stream) {
-      const { highest, hasNext } = knownOf(stream)
-      return hasNext ? Number.POSITIVE_INFINITY : highest
+      const { generation, next } = knownOf(stream)
+      return next === undefined ? generation : Number.POSITIVE_INFINITY
     },
-    async commit(loads) {
+    async commit(loads, at) {
       const failures = new Map<string, ConnectorError>()
-      await commitAll(loads).catch(async (error) => {
+      await commitTogether(loads, at).catch(async (error) => {
         ofOne(error)
         // A single stream may be the cause, so each is committed separately.
         for (const load of loads)
-          await commitAll([load]).catch((reason) => failures.set(load.stream, ofOne(reason)))
+          await commitTogether([load], at).catch((reason) =>
+            failures.set(load.stream, ofOne(reason)),
+          )
       })
       for (const { path } of loads.flatMap(({ files }) => files)) rmSync(path)
       return failures
@@ -157,7 +159,7 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
       landing.atomically(async () => {
         for (const stream of known.values())
           if (stream.isReadWhole) await dropEmptyVariants(landing, stream)
-        await landing.run(endSync(sql, began, outcome).join(';\n'))
+        await landing.run(endSync(sql, outcome).join(';\n'))
       }),
     publish: (copy) => landing.publish(copy),
     close: () => landing.close(),
@@ -170,17 +172,12 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
     return error
   }
 
-  async function commitAll(loads: readonly Load[]): Promise<void> {
-    const last = loads.filter((load) => hasLastRows(load, knownOf(load.stream)))
-    if (last.length > 0) await commitTogether(last.map(withoutEnd))
-    await commitTogether(loads.map((load) => (last.includes(load) ? { ...load, files: [] } : load)))
-  }
-
-  async function commitTogether(loads: readonly Load[]): Promise<void> {
+  async function commitTogether(loads: readonly Load[], at: Date): Promise<void> {
     const next = new Map(known)
     await landing.atomically(async () => {
-      for (const load of loads.flatMap(partsOf))
-        next.set(load.stream, await commitLoad(landing, next.get(load.stream) as Known, load))
+      const moment = await nextMoment(landing, at)
+      for (const load of loads)
+        next.set(load.stream, await commitLoad(landing, knownOf(load.stream), load, moment))
     })
     known = next
   }
@@ -194,8 +191,6 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
 
 /** A stream of this sync: its description and the progress of its rows. */
 interface Known extends Description, Progress {
-  /** The columns in lower case that others have added to the table. */
-  readonly others: ReadonlySet<string>
   /** Whether this sync has committed a complete read. */
   readonly isReadWhole: boolean
 }
@@ -214,67 +209,65 @@ async function prepareStream(
   const before = stored.columns.get(name) ?? []
   const others = othersAmong(before, present.columnsOf(name))
   const columns = withNew(before, columnsOf(schema, sql.limits), others, sql.limits)
-  const table = { name, keys, columns, keepsDeleted }
+  const place = `${sql.schemas.tables}.${quoted(name)}`
+  const table = { name, place, keys, columns, keepsDeleted, others }
   assertNameIsFree(name, before, present)
   const damage = damageOf(sql, name, before, present)
   const warning = warningOfDamage(name, damage, present)
   if (warning !== undefined) log.warn(warning)
-  const { statements, hasNext } = prepareTable(sql, table, before, damage, stored)
-  if (statements.length > 0) await landing.run(statements.join(';\n'))
+  const progress = await prepareTable(landing, table, before, damage, stored)
   const own = { members: members.get(name) ?? [], names: stored.names.get(name) ?? new Map() }
   const description = { spec, table, ...own }
   const { names, wasChanged } = await createView(landing, description, views.get(name))
   if (wasChanged) log.warn(warningOfView(sql, name))
-  const highest = await numberOf(landing, `coalesce(max(source.${GENERATION}), -1)`, name)
-  return { ...description, names, highest, hasNext, others, isReadWhole: false }
-}
-
-/**
- * Whether a load has the last rows of a read that replaces the table. DuckDB cannot rename a table in a transaction that
- * has deleted from it, so these rows are committed before, without a state. If the process ends in between, the stream is
- * read from the beginning: a row of these that is deleted until then would otherwise stay, because nobody would know of it.
- */
-function hasLastRows(load: Load, { hasNext }: Known): boolean {
-  return hasNext && isOver(load) && load.files.length > 0 && load.risesFrom === undefined
+  return { ...description, ...progress, names, isReadWhole: false }
 }
 
 /** Writes the rows and the state of a load. Returns what is known of the stream afterwards. */
-async function commitLoad(landing: Landing, present: Known, load: Load): Promise<Known> {
-  const { schemas } = landing.sql
-  const { stream, files, state, completeGeneration } = load
+async function commitLoad(
+  landing: Landing,
+  present: Known,
+  load: Load,
+  moment: string,
+): Promise<Known> {
+  const { sql } = landing
+  const { account } = sql.schemas
+  const { stream, state, completeGeneration, complete } = load
   const table = { ...present.table, columns: load.columns }
   await alter(landing, present, table)
-  const { added, isReplaced, ...progress } = await loadRows(landing, table, load, present)
-  const columns = [...new Set(files.flatMap((file) => file.columns))]
-  const found = added === undefined ? [] : await newMembers(landing, present, columns, added)
-  if (completeGeneration !== undefined) await landing.run(removeOlder(table, completeGeneration))
-  if (state !== undefined) await landing.run(removeState(landing.sql, stream))
-  if (typeof state === 'string')
-    await landing.run(`INSERT INTO ${schemas.account}.states VALUES ($1, $2)`, [stream, state])
-  await landing.run(committed(landing.sql, table, load.complete))
-  const now: Known = {
-    ...present,
-    ...progress,
-    table,
-    members: [...present.members, ...found],
-    isReadWhole: present.isReadWhole || completeGeneration !== undefined,
+  let progress: Progress = present
+  let { members } = present
+  for (const part of partsOf(load)) {
+    const { added, ...done } = await loadRows(landing, table, part, progress, moment)
+    progress = done
+    if (added === undefined) continue
+    const columns = [...new Set(part.files.flatMap((file) => file.columns))]
+    members = [...members, ...(await newMembers(landing, { ...present, members }, columns, added))]
   }
-  const isSame = found.length === 0 && table.columns.length === present.table.columns.length
-  if (isSame && !isReplaced) return now
-  return { ...now, names: (await createView(landing, now)).names }
+  if (state !== undefined) await landing.run(removeState(sql, stream))
+  if (typeof state === 'string')
+    await landing.run(`INSERT INTO ${account}.states VALUES ($1, $2)`, [stream, state])
+  await landing.run(committed(sql, stream, progress, complete))
+  const isReadWhole = present.isReadWhole || completeGeneration !== undefined
+  const now: Known = { ...present, ...progress, table, members, isReadWhole }
+  const isSame =
+    members.length === present.members.length &&
+    table.columns.length === present.table.columns.length
+  return isSame ? now : { ...now, names: (await createView(landing, now)).names }
 }
 
 /** Drops the variants of a table that have no values. */
 async function dropEmptyVariants(landing: Landing, present: Known): Promise<void> {
   const { columns, name } = present.table
-  // Rows that wait may have values in them; and DuckDB drops no column of a table that has an index.
-  const [[others] = []] = await landing.query(madeByOthers(present.table))
-  if (present.hasNext || others !== '0') return
-  const empty = new Set<Column>()
-  for (const column of columns.filter(({ variantOf }) => variantOf !== undefined)) {
-    const count = `count(source.${quoted(column.name)})`
-    if ((await numberOf(landing, count, name)) === 0) empty.add(column)
-  }
+  const variants = columns.filter(({ variantOf }) => variantOf !== undefined)
+  // Rows that wait may have values in them.
+  if (variants.length === 0 || present.next !== undefined) return
+  if (!(await landing.canDropColumns(name))) return
+  const counts = variants.map((column) => `count(source.${quoted(column.name)})`)
+  const [found = []] = await landing.query(
+    `SELECT ${counts.join(', ')} FROM ${present.table.place} AS source`,
+  )
+  const empty = new Set(variants.filter((_, i) => found[i] === '0'))
   if (empty.size === 0) return
   const table = { ...present.table, columns: columns.filter((column) => !empty.has(column)) }
   await alter(landing, present, table)
@@ -282,20 +275,12 @@ async function dropEmptyVariants(landing: Landing, present: Known): Promise<void
 }
 
 /** Gives the tables of a stream the columns that they have from now on. */
-async function alter(landing: Landing, { table, hasNext }: Known, now: Table): Promise<void> {
+async function alter(landing: Landing, { table, next }: Known, now: Table): Promise<void> {
+  const { sql } = landing
+  const places = [now.place, ...(next === undefined ? [] : [nextOf(sql, now).place])]
   const statements = [
-    ...[now, ...(hasNext ? [nextOf(now)] : [])].flatMap(({ name }) =>
-      alterTable(name, table.columns, now.columns),
-    ),
-    ...storeColumns(landing.sql, now, table.columns),
+    ...places.flatMap((place) => alterTable(sql, place, table.columns, now.columns)),
+    ...storeColumns(sql, now, table.columns),
   ]
   if (statements.length > 0) await landing.run(statements.join(';\n'))
-}
-
-/** The value of an expression over the rows of a table. */
-async function numberOf(landing: Landing, value: string, table: string): Promise<number> {
-  const [[number] = []] = await landing.query(
-    `SELECT ${value} FROM ${landing.sql.schemas.tables}.${quoted(table)} AS source`,
-  )
-  return Number(number)
 }

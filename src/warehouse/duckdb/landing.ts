@@ -46,6 +46,14 @@ export function createLanding(path: string, { connection, close }: Database): La
         throw error
       }
     },
+    async canDropColumns(stream) {
+      const of = `${HERE} AND schema_name = 'main' AND table_name = ${literal(stream)}`
+      const [[count] = []] = await texts(
+        connection,
+        `SELECT (SELECT count(*) FROM duckdb_indexes() ${of}) + (SELECT count(*) FROM duckdb_constraints() ${of})`,
+      )
+      return count === '0'
+    },
     async scratch(name, query) {
       await connection.run(`CREATE OR REPLACE TEMP TABLE ${name} AS ${query}`)
       return `temp.${name}`

@@ -2,7 +2,7 @@ import { accessSync, chmodSync, constants, existsSync, renameSync, rmSync, statS
 import { dirname, resolve } from 'node:path'
 import { ConnectorError } from '../../ground/errors.ts'
 import { ownFile } from '../../ground/private-file.ts'
-import { isOwned, keepsDeletedRows, markedTables, RedactedOtherwise } from '../account.ts'
+import { FORMAT_BEFORE, isOwned, RedactedOtherwise } from '../account.ts'
 import { DELETED_AT } from '../column.ts'
 import type { Landing, Owner, Patience, Replacement, ReplacementRules } from '../landing.ts'
 import { quoted } from '../sql.ts'
@@ -11,6 +11,7 @@ import { closingOnError, hasContent, openDatabase } from './database.ts'
 import { readFile } from './landing.ts'
 import { madeByOthers } from './others.ts'
 import { partialOf, unpublished } from './publish.ts'
+import { markedTables } from './take-over.ts'
 
 /**
  * Prepares a file that is filled from the beginning and then replaces a warehouse, so that no byte of the old
@@ -31,9 +32,7 @@ export async function prepareReplacement(
     await lookInto(path, patience, async (landing) => {
       await assertNoneOf(kept, landing)
       if (!dropsOthers) await assertNoOthers(path, landing)
-      if (!isOurs) return
-      deleted.keepsDeleted = await keepsDeletedRows(landing)
-      deleted.deletedRows = await deletedRowsIn(landing)
+      if (isOurs) Object.assign(deleted, await deletedRowsIn(landing))
     })
   }
   if (!(await canContinue(fresh, owner, patience))) remove(fresh)
@@ -81,15 +80,18 @@ async function assertNoOthers(path: string, landing: Landing): Promise<void> {
   )
 }
 
-async function deletedRowsIn(landing: Landing): Promise<number> {
-  let sum = 0
-  for (const table of await markedTables(landing)) {
+async function deletedRowsIn(
+  landing: Landing,
+): Promise<Pick<Replacement, 'keepsDeleted' | 'deletedRows'>> {
+  const marked = await markedTables(landing)
+  let deletedRows = 0
+  for (const table of marked) {
     const [[count] = []] = await landing.query(
       `SELECT count(source.${DELETED_AT}) FROM main.${quoted(table)} AS source`,
     )
-    sum += Number(count)
+    deletedRows += Number(count)
   }
-  return sum
+  return { keepsDeleted: marked.length > 0, deletedRows }
 }
 
 /**
@@ -100,10 +102,12 @@ function isOwnedUnder(
   owner: Owner,
   patience: Patience,
 ): Promise<boolean | 'with other settings'> {
-  return lookInto(path, patience, (landing) => isOwned(landing, path, owner)).catch((error) => {
-    if (error instanceof RedactedOtherwise) return 'with other settings'
-    throw error
-  })
+  return lookInto(path, patience, (landing) => isOwned(landing, path, owner, FORMAT_BEFORE)).catch(
+    (error) => {
+      if (error instanceof RedactedOtherwise) return 'with other settings'
+      throw error
+    },
+  )
 }
 
 async function assertNoneOf(streams: readonly string[], landing: Landing): Promise<void> {
@@ -194,7 +198,7 @@ async function isCopyFor(owner: Owner, copy: string): Promise<boolean> {
     return await lookInto(
       copy,
       (open) => open(),
-      (landing) => isOwned(landing, copy, owner),
+      (landing) => isOwned(landing, copy, owner, FORMAT_BEFORE),
     )
   } catch (error) {
     // Whoever has a copy open continues with it when it is replaced.
