@@ -39,10 +39,12 @@ export async function settle(
     Number((await landing.query(`SELECT count(*) FROM ${from} AS one WHERE ${condition}`))[0]?.[0])
   const came = await living(incoming, `one.${OP} = ${byte(PRESENT)}`)
   if ((await living(place, livesAs('one', table))) === came) return came
-  // Somebody else has added a second row with the key of another one.
+  // Somebody else has added rows without a key, or with the key of another one.
   const keys = keysOf(landing.sql, table, 'one')
   const names = keys.map((key, i) => `${key} AS ${KEY}${i}`)
   const isSame = keysOf(landing.sql, table, 'old').map((key, i) => `${key} = twice.${KEY}${i}`)
+  const isNull = keysOf(landing.sql, table, 'old').map((key) => `${key} IS NULL`)
+  await landing.run(`DELETE FROM ${place} AS old WHERE ${isNull.join(' OR ')}`)
   await landing.run(
     `DELETE FROM ${place} AS old USING (SELECT ${names.join(', ')} FROM ${place} AS one
       GROUP BY ${keys.join(', ')} HAVING count(*) > 1) AS twice WHERE ${isSame.join(' AND ')}`,
