@@ -48,6 +48,19 @@ describe('a folder of src imports only what docs/architecture.md says', () => {
   })
 })
 
+test('only landings.ts knows where rows can land', () => {
+  const isOfEngine = (path: string) => /^warehouse\/\w+\//.test(path)
+  const arrows = files
+    .flatMap((from) => importsOf(from).map((to) => ({ from, to })))
+    .filter(({ from, to }) => isOfEngine(to) && dirname(to) !== dirname(from))
+  expect(arrows).not.toEqual([])
+  expect(arrows.filter(({ from }) => from !== 'warehouse/landings.ts')).toEqual([])
+  const users = files.filter((file) =>
+    /(from|import\() *'@duckdb\//.test(readFileSync(join('src', file), 'utf8')),
+  )
+  expect(new Set(users.map((file) => dirname(file)))).toEqual(new Set(['warehouse/duckdb']))
+})
+
 test('no two files of src export a type of one name', () => {
   const places = new Map<string, string[]>()
   for (const file of files) {

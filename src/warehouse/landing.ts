@@ -161,7 +161,7 @@ export interface Engine {
   folderOf(address: string): string
 }
 
-export interface OpenSettings {
+interface OpenSettings {
   /** A folder for data that does not fit into memory. Files of rows are only read from it. */
   readonly folder: string
   readonly patience: Patience
