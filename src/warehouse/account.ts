@@ -132,7 +132,7 @@ export interface SyncEnd {
 export function accountTables({ schemas: { account } }: Dialect): string[] {
   return [
     `CREATE TABLE IF NOT EXISTS ${account}.syncs (number BIGINT, began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)`,
-    `CREATE TABLE IF NOT EXISTS ${account}.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR, generation BIGINT, next_generation BIGINT, next_rows BIGINT)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR, generation BIGINT, next_generation BIGINT, next_rows BIGINT, longest BIGINT)`,
   ]
 }
 
@@ -152,13 +152,13 @@ export function beginSync(sql: Dialect, streams: readonly string[], at: Date): s
 export function committed(
   sql: Dialect,
   stream: string,
-  { generation, rows, next }: Progress,
+  { generation, rows, next, longest }: Progress,
   complete: Date | undefined,
 ): string {
   const ended =
     complete === undefined ? '' : `, last_complete = ${time(sql, complete)}, failure = NULL`
   return `UPDATE ${sql.schemas.account}.streams SET rows = ${rows}, generation = ${generation},
-    next_generation = ${next?.generation ?? 'NULL'}, next_rows = ${next?.rows ?? 'NULL'}${ended}
+    next_generation = ${next?.generation ?? 'NULL'}, next_rows = ${next?.rows ?? 'NULL'}, longest = ${longest}${ended}
     WHERE stream = ${sql.literal(stream)}`
 }
 

@@ -17,6 +17,8 @@ export interface Landing {
   present(): Promise<PresentTables>
   /** Does work in one transaction, which is rolled back if the work fails. */
   atomically<T>(work: () => Promise<T>): Promise<T>
+  /** Prepares for statements on rows of this length in bytes. */
+  makeRoom(longest: number): Promise<void>
   /** Whether columns of a stream's table can be dropped. */
   canDropColumns(stream: string): Promise<boolean>
   /** Creates or replaces a scratch table from a query. It lasts until the end of the transaction. Returns its SQL name. */

@@ -43,6 +43,8 @@ export interface Progress {
   readonly rows: number
   /** The rows that wait in the next table; undefined if there is none. */
   readonly next: { readonly generation: number; readonly rows: number } | undefined
+  /** The length of the longest row that was ever written for the stream, in bytes. */
+  readonly longest: number
   /** Whether the table was empty when the sync began, and no read has ended since. */
   readonly isFilling: boolean
 }
@@ -81,6 +83,7 @@ export async function loadRows(
   const isWhole = completeGeneration !== undefined
   const isOver = isWhole || complete !== undefined
   const waiting = nextOf(sql, table)
+  const longest = Math.max(progress.longest, ...files.map((file) => file.longest))
   let { rows, next } = progress
   const isNothing = files.length === 0 && !isWhole
   const generation = isNothing ? (next?.generation ?? progress.generation) : given
@@ -88,7 +91,7 @@ export async function loadRows(
     const done = await add(table, rows, progress.isFilling)
     const has = files.length === 0 ? progress.generation : Math.max(progress.generation, generation)
     const isFilling = progress.isFilling && !isOver
-    return { generation: has, rows: done.rows, next, isFilling, added: done.added }
+    return { generation: has, rows: done.rows, next, longest, isFilling, added: done.added }
   }
   if (next !== undefined && next.generation < generation) {
     await landing.run(`DROP TABLE ${waiting.place}`)
@@ -98,18 +101,20 @@ export async function loadRows(
     const batch = files.length === 0 ? undefined : await readBatch(landing, table, files)
     const incoming = batch?.incoming ?? noRowsOf(table)
     rows = await settle(landing, table, incoming, { moment, isWhole, rows })
-    return { generation, rows, next, isFilling: false, added: batch?.added }
+    return { generation, rows, next, longest, isFilling: false, added: batch?.added }
   }
   if (next === undefined) await landing.run(createTable(sql, waiting))
   const done = await add(waiting, next?.rows ?? 0, true)
   // A row whose deletion was reported is gone, whether the read is complete some day or not.
   if (done.gone !== undefined)
     rows = await settle(landing, table, done.gone, { moment, isWhole: false, rows })
-  if (!isOver)
-    return { ...progress, rows, next: { generation, rows: done.rows }, added: done.added }
+  if (!isOver) {
+    next = { generation, rows: done.rows }
+    return { ...progress, rows, next, longest, added: done.added }
+  }
   rows = await settle(landing, table, rowsOf(waiting), { moment, isWhole, rows })
   await landing.run(`DROP TABLE ${waiting.place}`)
-  return { generation, rows, next: undefined, isFilling: false, added: done.added }
+  return { generation, rows, next: undefined, longest, isFilling: false, added: done.added }
 
   async function add(into: Table, before: number, isNew: boolean) {
     if (files.length === 0) return { rows: before, added: undefined, gone: undefined }

@@ -81,6 +81,15 @@ describe('a complete read', () => {
     )
   })
 
+  it('is compared with rows that are longer than its own', async () => {
+    const long = (id: number) => JSON.stringify({ id, name: 'x'.repeat(30_000_000) })
+    await sync(reading(1, [1, 2, 3].map(long), [4, 5, 6].map(long)))
+    await sync(reading(2, named('a', 1, 2, 3), named('a', 4, 5, 6)))
+    expect(await rows('SELECT max(length(name))::INTEGER AS longest FROM jobs')).toEqual([
+      { longest: 1 },
+    ])
+  }, 60_000)
+
   it('that is read from the beginning again loses the rows that waited, if they are lost', async () => {
     await sync(reading(1, named('a', 1), []))
     await sync(async (output) => {
@@ -152,7 +161,7 @@ async function runCommits(landing: Landing, commits: readonly Commit[], keepsDel
     `DROP TABLE IF EXISTS ${table.place}; DROP TABLE IF EXISTS ${nextOf(sql, table).place}`,
   )
   await landing.run(createTable(sql, table))
-  let progress: Progress = { generation: -1, rows: 0, next: undefined, isFilling: true }
+  let progress: Progress = { generation: -1, rows: 0, next: undefined, longest: 0, isFilling: true }
   let files = 0
   const nextPath = () => join(folder, `${++files}.rows`)
   const added = createStreamRows({ sql, columns, keys: ['id'], nextPath, onAdded() {} })

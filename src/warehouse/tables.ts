@@ -89,19 +89,20 @@ export async function readTables(landing: Landing): Promise<StoredTables> {
   }
 }
 
-type Stored = Pick<Progress, 'generation' | 'rows' | 'next'>
+type Stored = Omit<Progress, 'isFilling'>
 
 async function storedProgress(landing: Landing): Promise<Map<string, Stored>> {
   const rows = await landing.query(
-    `SELECT stream, generation, rows, next_generation, next_rows FROM ${landing.sql.schemas.account}.streams`,
+    `SELECT stream, generation, rows, next_generation, next_rows, longest FROM ${landing.sql.schemas.account}.streams`,
   )
   return new Map(
-    rows.map(([stream, generation, count, nextGeneration, nextRows]) => {
+    rows.map(([stream, generation, count, nextGeneration, nextRows, longest]) => {
       const next = { generation: Number(nextGeneration), rows: Number(nextRows) }
       const progress = {
         generation: Number(generation ?? -1),
         rows: Number(count ?? 0),
         next: nextGeneration === null ? undefined : next,
+        longest: Number(longest ?? 0),
       }
       return [String(stream), progress]
     }),
@@ -263,7 +264,8 @@ export async function prepareTable(
   const isDamaged = damage.lost.length > 0 || damage.retyped.length > 0
   const isKnown = before.length > 0
   // Somebody else may have removed what the account says of the table.
-  const stored = progress.get(name) ?? { generation: isKnown ? 0 : -1, rows: 0, next: undefined }
+  const unknown = { generation: isKnown ? 0 : -1, rows: 0, next: undefined, longest: 0 }
+  const stored = progress.get(name) ?? unknown
   const hasNext = present.hasOwn(nextName(name))
   const goesOn = hasNext && withState.has(name) && !isDamaged && stored.next !== undefined
   const run = async (statements: readonly string[]) => {
@@ -282,7 +284,8 @@ export async function prepareTable(
     return { ...stored, isFilling: stored.generation < 0 }
   // The next read replaces all rows of the table.
   await run([`DROP TABLE IF EXISTS ${waiting.place}`, removeState(sql, name)])
-  return { generation: 0, rows: await livingIn(landing, table), next: undefined, isFilling: false }
+  const rows = await livingIn(landing, table)
+  return { ...stored, generation: 0, rows, next: undefined, isFilling: false }
 }
 
 /** How many rows live in a table. */

@@ -134,6 +134,8 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
         for (const spec of specs)
           prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsDeleted, log))
         await landing.run(beginSync(sql, [...prepared.keys()], at).join(';\n'))
+        // Rows are compared with those that are there, however long.
+        await landing.makeRoom(Math.max(0, ...[...prepared.values()].map(({ longest }) => longest)))
         known = prepared
         return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
       }),

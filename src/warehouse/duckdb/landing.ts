@@ -25,6 +25,7 @@ export async function readFile(path: string, patience: Patience): Promise<Landin
 
 /** A DuckDB file that is open. */
 export function createLanding(path: string, { connection, close }: Database): Landing {
+  let room = 0
   return {
     sql: duckDbDialect,
     query: (sql) => texts(connection, sql),
@@ -46,6 +47,7 @@ export function createLanding(path: string, { connection, close }: Database): La
         throw error
       }
     },
+    makeRoom: makeRoomFor,
     async canDropColumns(stream) {
       const of = `${HERE} AND schema_name = 'main' AND table_name = ${literal(stream)}`
       const [[count] = []] = await texts(
@@ -59,7 +61,7 @@ export function createLanding(path: string, { connection, close }: Database): La
       return `temp.${name}`
     },
     async stage(name, files, columns) {
-      await makeRoomFor(connection, files)
+      await makeRoomFor(longestOf(files))
       let before = 0
       for (const file of files) {
         const into =
@@ -73,7 +75,7 @@ export function createLanding(path: string, { connection, close }: Database): La
       return `temp.${name}`
     },
     async append(table, files, columns, constants) {
-      await makeRoomFor(connection, files)
+      await makeRoomFor(longestOf(files))
       const names = [...columns.map(({ name }) => quoted(name)), ...constants.keys()].join(', ')
       for (const file of files) {
         const values = [valuesOf(file, columns), ...constants.values()].join(', ')
@@ -99,6 +101,12 @@ export function createLanding(path: string, { connection, close }: Database): La
       publish(path, copy)
     },
     close: async () => close(),
+  }
+
+  async function makeRoomFor(longest: number): Promise<void> {
+    if (longest <= room) return
+    room = longest
+    await makeRoom(connection, room)
   }
 }
 
@@ -131,8 +139,8 @@ async function* chunksOf(connection: DuckDBConnection, sql: string): AsyncIterab
   }
 }
 
-async function makeRoomFor(connection: DuckDBConnection, files: readonly RowFile[]): Promise<void> {
-  await makeRoom(connection, Math.max(0, ...files.map(({ longest }) => longest)))
+function longestOf(files: readonly RowFile[]): number {
+  return Math.max(0, ...files.map(({ longest }) => longest))
 }
 
 /** The size of the parts in which DuckDB reads a file, in bytes. */

@@ -33,7 +33,7 @@ export async function takeOver(landing: Landing, path: string, log: Log): Promis
       'ALTER TABLE _protime.owner ADD COLUMN IF NOT EXISTS keeps_deleted BOOLEAN',
       'ALTER TABLE _protime.owner ADD COLUMN IF NOT EXISTS moment TIMESTAMPTZ',
       'ALTER TABLE _protime.syncs ADD COLUMN IF NOT EXISTS number BIGINT',
-      ...['generation', 'next_generation', 'next_rows'].map(
+      ...['generation', 'next_generation', 'next_rows', 'longest'].map(
         (column) => `ALTER TABLE _protime.streams ADD COLUMN IF NOT EXISTS ${column} BIGINT`,
       ),
       `UPDATE _protime.owner SET format = ${FORMAT}, moment = now(),
