@@ -81,6 +81,17 @@ describe('a complete read', () => {
     )
   })
 
+  it('does not take a key for one that does not fit its column', async () => {
+    const texts = streamOf('texts', { id: { type: 'string' }, name: { type: 'string' } })
+    const script = reading(1, ['{"id":"j7","name":"a"}', '{"id":7,"name":"b"}'], [])
+    for (const again of [script, script])
+      expect((await syncLists(file(), new Map([[texts, again]]))).failures).toEqual([])
+    expect(await rows('SELECT name FROM texts ORDER BY name')).toEqual([
+      { name: 'a' },
+      { name: 'b' },
+    ])
+  })
+
   it('is compared with rows that are longer than its own', async () => {
     const long = (id: number) => JSON.stringify({ id, name: 'x'.repeat(30_000_000) })
     await sync(reading(1, [1, 2, 3].map(long), [4, 5, 6].map(long)))
