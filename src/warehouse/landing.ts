@@ -17,7 +17,7 @@ export interface Landing {
   present(): Promise<PresentTables>
   /** Does work in one transaction, which is rolled back if the work fails. */
   atomically<T>(work: () => Promise<T>): Promise<T>
-  /** Prepares for statements on rows of this length in bytes. */
+  /** Prepares for statements on rows of this length in bytes; nothing to do for most engines. */
   makeRoom(longest: number): Promise<void>
   /** Whether columns of a stream's table can be dropped. */
   canDropColumns(stream: string): Promise<boolean>
