@@ -1,3 +1,4 @@
+import { isLoopback } from '../ground/loopback.ts'
 import { nearest } from '../ground/text.ts'
 import {
   keepsNames,
@@ -100,8 +101,11 @@ export function configure(input: unknown, log: { warn(message: string): void }):
   return config
 }
 
-/** Settings that only a configuration file has. `streams` names the streams of a sync. */
-const OWN_SETTINGS = { streams: { type: 'array', items: { type: 'string' } } }
+/** Settings that only a configuration file has: the streams of a sync, and where their rows go. */
+const OWN_SETTINGS = {
+  streams: { type: 'array', items: { type: 'string' } },
+  warehouse: { type: 'string' },
+}
 
 /** Parses a configuration file that people write. Unknown settings are errors, because no platform adds any. */
 export function configureFile(input: unknown, log: { warn(message: string): void }): Config {
@@ -216,11 +220,6 @@ function address(name: string, text: string): string {
     )
   }
   return url.href.replace(/\/+$/, '')
-}
-
-/** Whether the host of a URL is this machine. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 }
 
 function references(choices: readonly ReferenceChoice[]): readonly ReferenceChoice[] {
