@@ -1,9 +1,9 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ConnectorError } from '../../ground/errors.ts'
 import { ownFile } from '../../ground/private-file.ts'
-import { packageFolder } from '../../ground/project-files.ts'
+import { howToInstall } from '../how-to-install.ts'
 import { isFull, unwritable } from '../unwritable.ts'
 import { literal } from './dialect.ts'
 
@@ -42,7 +42,11 @@ export interface Database {
  * install it. If another process has the file open, the error is transient. A file that is written, and its log, must be
  * regular files of this user; one that is read may be somebody else's.
  */
-export async function openDatabase(path: string, temporary?: string): Promise<Database> {
+export async function openDatabase(
+  path: string,
+  temporary?: string,
+  written: readonly string[] = [],
+): Promise<Database> {
   const { DuckDBInstance } = await load()
   // DuckDB takes what follows a question mark as options, not as a part of the path.
   if (path.includes('?')) throw badName(path, 'a question mark')
@@ -51,8 +55,9 @@ export async function openDatabase(path: string, temporary?: string): Promise<Da
   else sizeOf(`${path}.wal`)
   const instance = await open(DuckDBInstance, path, temporary)
   const connection = await instance.connect()
-  // A statement or a view of somebody else can read any file by its name. Only files in this folder have to be read.
-  const allowed = temporary === undefined ? [] : [literal(join(temporary, '/'))]
+  // A statement or a view of somebody else can read any file by its name. Only files in these folders have to be.
+  const folders = temporary === undefined ? [] : [temporary, ...written]
+  const allowed = folders.map((folder) => literal(join(resolve(folder), '/')))
   await connection.run(`SET allowed_directories = [${allowed.join()}]`)
   await connection.run('SET enable_external_access = false')
   const database = {
@@ -137,29 +142,13 @@ function notLoaded(error: unknown): ConnectorError {
   const what =
     code === 'ERR_DLOPEN_FAILED'
       ? `installed, but its library cannot be loaded on this machine: ${message.split('\n')[0]}. It needs a system as its package describes, and enough memory and address space (ulimit -v).`
-      : `not installed. ${howToInstall(packageFolder(), process.argv.slice(2))}`
+      : `not installed. ${howToInstall('duckdb')}`
   return new ConnectorError(
     'config',
     'duckdb-missing',
     `The warehouse is a DuckDB file, and DuckDB is ${what}`,
     { cause: error },
   )
-}
-
-/** How to install DuckDB beside the package of the connector in this folder, for a program with these arguments. */
-export function howToInstall(folder: string, argv: readonly string[]): string {
-  if (folder.split(sep).slice(-2).join('/') === 'source_protime/connector')
-    return "Run: pip install 'source-protime[duckdb]'"
-  if (folder === '/airbyte/integration_code')
-    return 'Use the image source-protime/protime-sync, which has it.'
-  // In a cache of npx, nothing can be installed beside it.
-  if (folder.split(sep).includes('_npx'))
-    return `Run: npx -p source-protime -p @duckdb/node-api protime ${argv.map(shellWord).join(' ')}`
-  return 'Run: npm install @duckdb/node-api'
-}
-
-function shellWord(word: string): string {
-  return /^[\w./:=,@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 async function open(

@@ -17,9 +17,11 @@ export const duckDbDialect: Dialect = {
     nameOf: (wanted, suffix) => [...wanted].slice(0, LONGEST_NAME).join('') + suffix,
     reserved: [],
   },
+  waiting: 'TABLE',
   type: (type) => type,
   storable: () => true,
   literal,
+  retyped: (value, type) => `TRY_CAST(${value} AS ${type})`,
   same: (value) => value,
   textOf(value, type) {
     if (type === 'VARCHAR' || type === 'JSON') return value

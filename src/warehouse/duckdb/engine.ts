@@ -1,8 +1,10 @@
+import { relative, resolve } from 'node:path'
 import type { Engine } from '../landing.ts'
 import { hasContent, openDatabase } from './database.ts'
 import { duckDbDialect } from './dialect.ts'
 import { createLanding, readFile } from './landing.ts'
-import { createFile } from './new-file.ts'
+import { createFile, SCHEMAS } from './new-file.ts'
+import { isParquetFolder } from './parquet.ts'
 import { assertPublishable, prepareReplacement } from './replace-file.ts'
 import { takeOver } from './take-over.ts'
 
@@ -10,13 +12,15 @@ import { takeOver } from './take-over.ts'
 export const duckDb: Engine = {
   accepts: () => true,
   read: readFile,
-  async open(path, { folder, patience, inspect, claim, log }) {
+  async open(path, { folder, patience, inspect, publish = '', claim, log }) {
     if (hasContent(path)) {
       const asked = await readFile(path, patience)
       await inspect(asked).finally(() => asked.close())
     } else await createFile(path, folder, claim(duckDbDialect))
-    const landing = createLanding(path, await patience(() => openDatabase(path, folder)))
+    const written = isParquetFolder(publish) ? [publish] : []
+    const landing = createLanding(path, await patience(() => openDatabase(path, folder, written)))
     try {
+      await landing.run(SCHEMAS)
       await takeOver(landing, path, log)
       return landing
     } catch (error) {
@@ -26,5 +30,18 @@ export const duckDb: Engine = {
   },
   rewrite: prepareReplacement,
   assertPublishable,
+  dbtTarget: (path, project) => ({
+    file: path,
+    database: 'raw',
+    schema: 'main',
+    output: [
+      'type: duckdb',
+      'path: analytics/analytics.duckdb',
+      'threads: 4',
+      'attach:',
+      '  # A sync waits for a build that reads the file, or the other way round: protime sync --wait 10m.',
+      `  - {path: ${JSON.stringify(relative(resolve(project), resolve(path)))}, alias: raw, read_only: true}`,
+    ],
+  }),
   folderOf: (path) => `${path}.sync`,
 }

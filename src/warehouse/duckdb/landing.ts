@@ -15,7 +15,8 @@ import { quoted } from '../sql.ts'
 import { unwritable } from '../unwritable.ts'
 import { type Database, makeRoom, openDatabase, texts } from './database.ts'
 import { duckDbDialect, literal } from './dialect.ts'
-import { publish } from './publish.ts'
+import { isParquetFolder, publishParquet } from './parquet.ts'
+import { publish, unpublished } from './publish.ts'
 import { jsonRows } from './query.ts'
 
 /** Opens a file only to read it; throws what `openDatabase` throws. */
@@ -47,6 +48,8 @@ export function createLanding(path: string, { connection, close }: Database): La
         throw error
       }
     },
+    // DuckDB finds them without an index, which a kill might damage.
+    indexKey: async () => {},
     makeRoom: makeRoomFor,
     async canDropColumns(stream) {
       const of = `${HERE} AND schema_name = 'main' AND table_name = ${literal(stream)}`
@@ -98,7 +101,10 @@ export function createLanding(path: string, { connection, close }: Database): La
       await connection.run('CHECKPOINT').catch((error) => {
         throw unwritable(error)
       })
-      publish(path, copy)
+      if (!isParquetFolder(copy)) return publish(path, copy)
+      await publishParquet(connection, copy).catch((error) => {
+        throw unpublished(copy, error)
+      })
     },
     close: async () => close(),
   }

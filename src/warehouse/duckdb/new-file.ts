@@ -4,6 +4,9 @@ import { ownFile } from '../../ground/private-file.ts'
 import { unwritable } from '../unwritable.ts'
 import { closingOnError, openDatabase } from './database.ts'
 
+/** Creates the schemas of a warehouse where they are missing. */
+export const SCHEMAS = 'CREATE SCHEMA IF NOT EXISTS flat; CREATE SCHEMA IF NOT EXISTS _protime'
+
 /**
  * Creates the file of a warehouse, which has an owner as soon as it is visible: it is made in the folder of the sync,
  * where nobody else can put anything. `claim` are the statements that give it one. An empty file in its place is replaced. If another process creates the file
@@ -18,7 +21,7 @@ export async function createFile(
   const database = await openDatabase(fresh, folder)
   try {
     await closingOnError(database, async () => {
-      await database.connection.run(['BEGIN', ...claim, 'COMMIT'].join(';\n'))
+      await database.connection.run(['BEGIN', SCHEMAS, ...claim, 'COMMIT'].join(';\n'))
       // DuckDB does that when it closes the file, too, but says nothing if it cannot.
       await database.connection.run('CHECKPOINT')
     })

@@ -10,6 +10,7 @@ import { unwritable } from '../unwritable.ts'
 import { closingOnError, hasContent, openDatabase } from './database.ts'
 import { readFile } from './landing.ts'
 import { madeByOthers } from './others.ts'
+import { assertParquetFolder, isParquetFolder } from './parquet.ts'
 import { partialOf, unpublished } from './publish.ts'
 import { markedTables } from './take-over.ts'
 
@@ -38,6 +39,7 @@ export async function prepareReplacement(
   if (!(await canContinue(fresh, owner, patience))) remove(fresh)
   return {
     address: fresh,
+    meanwhile: `${path} stays as it was`,
     ...deleted,
     async takePlace() {
       if (existsSync(`${fresh}.wal`)) await emptyLog(fresh)
@@ -174,6 +176,7 @@ export async function assertPublishable(file: string, copy: string, owner: Owner
       `The warehouse has the name of the file in which a sync makes the copy given by --publish: ${file}. Name another file for the copy.`,
     )
   try {
+    if (isParquetFolder(copy)) return assertParquetFolder(copy, owner)
     accessSync(dirname(copy), constants.W_OK)
     ownFile(copy)
   } catch (error) {
