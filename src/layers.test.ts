@@ -55,10 +55,14 @@ test('only landings.ts knows where rows can land', () => {
     .filter(({ from, to }) => isOfEngine(to) && dirname(to) !== dirname(from))
   expect(arrows).not.toEqual([])
   expect(arrows.filter(({ from }) => from !== 'warehouse/landings.ts')).toEqual([])
-  const users = files.filter((file) =>
-    /(from|import\() *'@duckdb\//.test(readFileSync(join('src', file), 'utf8')),
-  )
-  expect(new Set(users.map((file) => dirname(file)))).toEqual(new Set(['warehouse/duckdb']))
+  const users = (packages: RegExp) =>
+    new Set(
+      files
+        .filter((file) => packages.test(readFileSync(join('src', file), 'utf8')))
+        .map((file) => dirname(file)),
+    )
+  expect(users(/(from|import\() *'@duckdb\//)).toEqual(new Set(['warehouse/duckdb']))
+  expect(users(/(from|import\() *'pg['-]/)).toEqual(new Set(['warehouse/postgres']))
 })
 
 test('no two files of src export a type of one name', () => {

@@ -56,7 +56,6 @@ export function claim(
 ): string[] {
   const owner = [tenant, environment, redaction].map(literal).join(', ')
   return [
-    `CREATE SCHEMA IF NOT EXISTS ${account}`,
     `CREATE TABLE ${account}.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR, keeps_deleted BOOLEAN, moment TIMESTAMPTZ)`,
     `INSERT INTO ${account}.owner VALUES (${FORMAT}, ${owner}, false, NULL)`,
   ]
@@ -98,7 +97,7 @@ export class RedactedOtherwise extends ConnectorError {
     super(
       'config',
       'redacted-otherwise',
-      `${path} was filled with other settings of personal data, and rows that have not changed since would stay as those settings left them. Add --rewrite: the sync reads everything into a new file, which replaces this one when it is complete.`,
+      `${path} was filled with other settings of personal data, and rows that have not changed since would stay as those settings left them. Add --rewrite: the sync then reads everything anew.`,
     )
   }
 }

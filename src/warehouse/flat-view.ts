@@ -45,7 +45,9 @@ interface FlatColumn {
 export function openObjects(schema: JsonSchema, columns: readonly Column[]): OpenObject[] {
   return columns.flatMap((column) => {
     const property = schema.properties?.[column.property]
-    return property === undefined ? [] : openBelow(property, column.name, '')
+    // What a second column has may be what the engine cannot look into.
+    const isClosed = property === undefined || column.variantOf !== undefined
+    return isClosed ? [] : openBelow(property, column.name, '')
   })
 }
 

@@ -17,6 +17,8 @@ export interface Landing {
   present(): Promise<PresentTables>
   /** Does work in one transaction, which is rolled back if the work fails. */
   atomically<T>(work: () => Promise<T>): Promise<T>
+  /** After a complete read of a table: makes the rows of a key quick to find, if the engine needs that. */
+  indexKey(stream: string, key: readonly Column[]): Promise<void>
   /** Prepares for statements on rows of this length in bytes; nothing to do for most engines. */
   makeRoom(longest: number): Promise<void>
   /** Whether columns of a stream's table can be dropped. */
@@ -99,12 +101,16 @@ export interface Dialect {
   /** The names of the schemas: of the streams' tables, of their flat views, and of the account with what waits. */
   readonly schemas: { readonly tables: string; readonly flat: string; readonly account: string }
   readonly limits: Limits
+  /** The kind of table for rows that can be read again. */
+  readonly waiting: 'TABLE' | 'UNLOGGED TABLE'
   /** The type of a column. */
   type(type: ColumnType): string
   /** Whether the engine can store a JSON value that fits this type: from `start` to `end`, quotes included. */
   storable(type: ColumnType, bytes: Buffer, start: number, end: number): boolean
   /** A text as an expression. */
   literal(text: string): string
+  /** A value as another type of this engine, or null. */
+  retyped(value: string, type: string): string
   /** An expression of a column's value that can be compared by IS DISTINCT FROM. */
   same(value: string, type: ColumnType): string
   /** The exact text of a column's value, as the service would write it. */
@@ -159,16 +165,31 @@ export interface Engine {
   ): Promise<Replacement>
   /** Throws a config error if the landing cannot be copied to this path. */
   assertPublishable(address: string, copy: string, owner: Owner): Promise<void>
+  /** How dbt reads a landing, for a project in this folder. */
+  dbtTarget(address: string, project: string): DbtTarget
   /** The folder for the files of rows of all syncs of this landing; each sync has a folder of its own in it. */
   folderOf(address: string): string
 }
 
-interface OpenSettings {
+/** What a dbt project has to know of a landing. */
+export interface DbtTarget {
+  /** The file of the landing, if it is one. */
+  readonly file: string | undefined
+  /** Where dbt finds the tables. */
+  readonly database: string
+  readonly schema: string
+  /** The lines of the output in `profiles.yml`. */
+  readonly output: readonly string[]
+}
+
+export interface OpenSettings {
   /** A folder for data that does not fit into memory. Files of rows are only read from it. */
   readonly folder: string
   readonly patience: Patience
   /** Throws if the landing is of another owner; called before anything is written, also for the form before. */
   readonly inspect: (landing: Landing) => Promise<void>
+  /** Where a copy is published afterwards; undefined if none is. */
+  readonly publish?: string | undefined
   /** The statements that make the tenant the owner of a new landing. */
   readonly claim: (sql: Dialect) => readonly string[]
   readonly log: Log
@@ -192,6 +213,8 @@ export interface Replacement {
   /** Whether the other one keeps deleted rows, and how many it has. */
   readonly keepsDeleted: boolean
   readonly deletedRows: number
+  /** What there is if not everything can be read. */
+  readonly meanwhile: string
   /** A transient error if a process has the other one open. */
   takePlace(): Promise<void>
 }

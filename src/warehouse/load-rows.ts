@@ -103,7 +103,7 @@ export async function loadRows(
     rows = await settle(landing, table, incoming, { moment, isWhole, rows })
     return { generation, rows, next, longest, isFilling: false, added: batch?.added }
   }
-  if (next === undefined) await landing.run(createTable(sql, waiting))
+  if (next === undefined) await landing.run(createTable(sql, waiting, sql.waiting))
   const done = await add(waiting, next?.rows ?? 0, true)
   // A row whose deletion was reported is gone, whether the read is complete some day or not.
   if (done.gone !== undefined)

@@ -21,6 +21,13 @@ export interface Table {
   readonly others: ReadonlySet<string>
 }
 
+/** The columns of the primary key, without variants. */
+export function keyColumns({ columns, keys }: Table): Column[] {
+  return columns.filter(
+    ({ property, variantOf }) => variantOf === undefined && keys.includes(property),
+  )
+}
+
 /** The name of the table in the schema of the account where rows of a stream wait: the next table. */
 export function nextName(stream: string): string {
   return `next_${stream}`
@@ -32,10 +39,14 @@ export function nextOf({ schemas: { account } }: Dialect, table: Table): Table {
 }
 
 /** Creates a table if it does not exist. */
-export function createTable(sql: Dialect, { place, columns, keepsDeleted }: Table): string {
+export function createTable(
+  sql: Dialect,
+  { place, columns, keepsDeleted }: Table,
+  kind = 'TABLE',
+): string {
   const own = [`${KNOWN_FROM} TIMESTAMPTZ`, ...(keepsDeleted ? [`${DELETED_AT} TIMESTAMPTZ`] : [])]
   const all = [...columns.map(({ name, type }) => `${quoted(name)} ${sql.type(type)}`), ...own]
-  return `CREATE TABLE IF NOT EXISTS ${place} (${all.join(', ')})`
+  return `CREATE ${kind} IF NOT EXISTS ${place} (${all.join(', ')})`
 }
 
 /** Updates the columns of a table: new ones are added at the end, and variants may be dropped. */

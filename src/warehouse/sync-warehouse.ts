@@ -97,7 +97,7 @@ async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise
   if (isComplete) await replacement.takePlace()
   else
     tools.log.warn(
-      `${path} stays as it was: not everything could be read. The next sync with --rewrite continues.`,
+      `${replacement.meanwhile}: not everything could be read. The next sync with --rewrite continues.`,
     )
   return done
 }
@@ -136,7 +136,10 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
   const { log } = tools
   makeFolder(path, folder)
   try {
-    const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience, log })
+    const warehouse = await openWarehouse({
+      ...{ path, folder, keepsDeleted, owner, patience, log },
+      publish,
+    })
     try {
       // Nobody else has the warehouse open, so what is there was left behind. This folder may have been taken for that
       // while this process waited for the file.
@@ -232,11 +235,7 @@ async function sync<Config>(
   })
   const exit = exitCodeOf(done)
   const { records } = done
-  await warehouse
-    .finish({ at: now(), exit, records, failures: new Map(failures) })
-    .catch((error) => {
-      throw unwritable(error)
-    })
+  await warehouse.finish({ at: now(), exit, records, failures: new Map(failures) })
   if (publish === undefined || exit !== 0) return done
   return warehouse.publish(publish).then(
     () => done,
@@ -251,11 +250,7 @@ interface Opened {
 }
 
 async function open({ specs, warehouse }: Scene, at: Date): Promise<Opened> {
-  try {
-    return { columns: await warehouse.prepare(specs, at), states: await warehouse.states() }
-  } catch (error) {
-    throw unwritable(error)
-  }
+  return { columns: await warehouse.prepare(specs, at), states: await warehouse.states() }
 }
 
 interface Reading extends WarehouseSync {
@@ -328,7 +323,7 @@ async function read<Config>(
     done.commits += 1
     const say = records === 0 ? log.debug : log.info
     say(
-      `committed ${records} records to ${basename(path)}, with the states of ${loaded.length} streams`,
+      `committed ${records} records to ${basename(path).replace(/\?.*/, '')}, with the states of ${loaded.length} streams`,
     )
   }
 }

@@ -315,7 +315,7 @@ function recreate(
     ),
     ...retyped.map((column) => {
       const [name, type] = [quoted(column), types.get(column)]
-      return `${alter} ALTER COLUMN ${name} SET DATA TYPE ${type} USING TRY_CAST(${name} AS ${type})`
+      return `${alter} ALTER COLUMN ${name} SET DATA TYPE ${type} USING ${sql.retyped(name, String(type))}`
     }),
     `UPDATE ${table.place} AS old SET ${KNOWN_FROM} = (SELECT owner.moment FROM ${sql.schemas.account}.owner AS owner)
       WHERE old.${KNOWN_FROM} IS NULL`,

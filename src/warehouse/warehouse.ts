@@ -22,7 +22,7 @@ import type { Description } from './flat-view.ts'
 import type { Dialect, Landing, Owner, Patience } from './landing.ts'
 import { engineOf } from './landings.ts'
 import { type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
-import { alterTable, nextOf, quoted, type Table } from './sql.ts'
+import { alterTable, keyColumns, nextOf, quoted, type Table } from './sql.ts'
 import {
   assertNameIsFree,
   createView,
@@ -73,6 +73,8 @@ export interface WarehouseSettings {
   readonly owner: Owner
   /** Waits for a landing that another process has open. */
   readonly patience: Patience
+  /** Where a copy is published afterwards. */
+  readonly publish?: string | undefined
   readonly log: Log
 }
 
@@ -81,10 +83,11 @@ export interface WarehouseSettings {
  * not changed.
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
-  const { path, folder, owner, patience, log } = settings
+  const { path, folder, owner, patience, publish, log } = settings
   const landing = await engineOf(path).open(path, {
     folder,
     patience,
+    publish,
     inspect: async (asked) => void (await isOwned(asked, path, owner, FORMAT_BEFORE)),
     claim: (sql) => claim(sql, owner),
     log,
@@ -96,12 +99,9 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
     const keepsDeleted = await landing
       .atomically(async () => {
         await landing.run(
-          [
-            `CREATE SCHEMA IF NOT EXISTS ${sql.schemas.flat}`,
-            ...(isOurs ? [] : claim(sql, owner)),
-            ...knownTables(sql),
-            ...accountTables(sql),
-          ].join(';\n'),
+          [...(isOurs ? [] : claim(sql, owner)), ...knownTables(sql), ...accountTables(sql)].join(
+            ';\n',
+          ),
         )
         if (settings.keepsDeleted) await landing.run(keepDeletedRows(sql))
         return keepsDeletedRows(landing)
@@ -122,23 +122,29 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
   return {
     sql,
     async states() {
-      const rows = await landing.query(`SELECT stream, state FROM ${sql.schemas.account}.states`)
+      const rows = await told(
+        landing.query(`SELECT stream, state FROM ${sql.schemas.account}.states`),
+      )
       return new Map(
         rows.map(([stream, state]) => [String(stream), JSON.parse(String(state)) as unknown]),
       )
     },
     prepare: (specs, at) =>
-      landing.atomically(async () => {
-        const stored = await readTables(landing)
-        const prepared = new Map<string, Known>()
-        for (const spec of specs)
-          prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsDeleted, log))
-        await landing.run(beginSync(sql, [...prepared.keys()], at).join(';\n'))
-        // Rows are compared with those that are there, however long.
-        await landing.makeRoom(Math.max(0, ...[...prepared.values()].map(({ longest }) => longest)))
-        known = prepared
-        return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
-      }),
+      told(
+        landing.atomically(async () => {
+          const stored = await readTables(landing)
+          const prepared = new Map<string, Known>()
+          for (const spec of specs)
+            prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsDeleted, log))
+          await landing.run(beginSync(sql, [...prepared.keys()], at).join(';\n'))
+          // Rows are compared with those that are there, however long.
+          await landing.makeRoom(
+            Math.max(0, ...[...prepared.values()].map(({ longest }) => longest)),
+          )
+          known = prepared
+          return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
+        }),
+      ),
     othersIn: (stream) => knownOf(stream).table.others,
     highestGeneration(stream) {
       const { generation, next } = knownOf(stream)
@@ -158,13 +164,25 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
       return failures
     },
     finish: (outcome) =>
-      landing.atomically(async () => {
-        for (const stream of known.values())
-          if (stream.isReadWhole) await dropEmptyVariants(landing, stream)
-        await landing.run(endSync(sql, outcome).join(';\n'))
-      }),
+      told(
+        landing.atomically(async () => {
+          for (const stream of known.values()) {
+            if (!stream.isReadWhole) continue
+            await dropEmptyVariants(landing, stream)
+            await landing.indexKey(stream.table.name, keyColumns(stream.table))
+          }
+          await landing.run(endSync(sql, outcome).join(';\n'))
+        }),
+      ),
     publish: (copy) => landing.publish(copy),
     close: () => landing.close(),
+  }
+
+  /** What an error of the landing means is told in its words. */
+  function told<T>(work: Promise<T>): Promise<T> {
+    return work.catch((error) => {
+      throw landing.failureOf(error).error
+    })
   }
 
   /** The failure of one stream; throws one of the whole landing. */
