@@ -15,9 +15,10 @@ import {
   type ExitCode,
   type Refuse,
 } from './command.ts'
+import { warehouseOf } from './warehouse-option.ts'
 
 export interface SyncOptions {
-  readonly warehouse: string
+  readonly warehouse?: string
   /** Names, separated by commas. */
   readonly streams?: string
   readonly fullRefresh?: boolean
@@ -49,11 +50,12 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
     const source = createSource()
     const sync = async (observer: SyncObserver) => {
       const streams = streamNames(options, input)
-      await warnOfReaders(options.warehouse, shown.log)
+      const path = warehouseOf(options.warehouse, input)
+      await warnOfReaders(path, shown.log)
       done.result = await syncWarehouse({
         source,
         config,
-        path: options.warehouse,
+        path,
         streams,
         keepsDeleted: options.keepDeleted === true,
         owner: ownerOf(config),
@@ -96,7 +98,7 @@ function shownBy(
   return {
     ...progressOf(tools),
     metrics: metrics ?? tools.env[metricsVariable('protime')],
-    kept: 'The file is the tenant as of the last commit; the next sync continues there.',
+    kept: 'The warehouse is the tenant as of the last commit; the next sync continues there.',
   }
 }
 

@@ -23,10 +23,11 @@ import {
   StartError,
 } from './command.ts'
 import { exitCodeOf, ownerOf, progressOf, streamNames, tellFailures } from './sync-action.ts'
+import { warehouseOf } from './warehouse-option.ts'
 
 /** The options of `protime verify`. */
 export interface VerifyOptions {
-  readonly warehouse: string
+  readonly warehouse?: string
   /** A file of JSON lines, `-` for stdin. */
   readonly rows?: string
   /** Names, separated by commas. */
@@ -144,14 +145,14 @@ async function betweenSyncs(
 }
 
 async function sync(
-  { warehouse: path }: VerifyOptions,
+  { warehouse }: VerifyOptions,
   streams: readonly VerifiedStream[],
-  { config, signal, log, mask }: ActionTools,
+  { config, input, signal, log, mask }: ActionTools,
 ): Promise<readonly Failure[]> {
   const { failures, stopped } = await syncWarehouse({
     source: createSource(),
     config,
-    path,
+    path: warehouseOf(warehouse, input),
     streams: streams.map(({ name }) => name),
     keepsDeleted: false,
     owner: ownerOf(config),
@@ -178,13 +179,13 @@ function inputOf(path: string) {
 }
 
 function readFile(
-  { warehouse: path }: VerifyOptions,
+  { warehouse }: VerifyOptions,
   streams: readonly VerifiedStream[],
-  { config, log, signal }: ActionTools,
+  { config, input, log, signal }: ActionTools,
   isWanted?: (stream: string, key: RowKey) => boolean,
 ): Promise<Held> {
   return readWarehouse({
-    path,
+    path: warehouseOf(warehouse, input),
     owner: ownerOf(config),
     patience: createPatience(0, { log, signal }),
     streams,
