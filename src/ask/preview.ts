@@ -6,6 +6,7 @@ import { hasScope, notEntitled } from '../http/token.ts'
 import { pageFailure } from '../pages/page-failures.ts'
 import { createPageReader, type PageReader } from '../pages/page-reader.ts'
 import { slicesOf } from '../pages/slices.ts'
+import { createSuppression } from '../pages/suppression.ts'
 import { createJsonBatch, DELETE, type RecordBatch, SOFT_DELETE } from '../records/record-batch.ts'
 import { readScopes } from '../streams/streams.ts'
 import type { StreamTask } from '../sync/stream-task.ts'
@@ -67,6 +68,7 @@ async function look(
   const today = dayOf(clock.now())
   const days = stream.dateField ? { from: addDays(today, -DAYS), until: today } : undefined
   const reader = createPageReader(stream, redaction, config.maxRecordMb)
+  const suppression = createSuppression(stream, config)
   const records: string[] = []
   let hasMore = false
   try {
@@ -103,7 +105,7 @@ async function look(
     const parts = 'whole' in body ? body.whole : body.parts
     const found: string[] = []
     for await (const { batch, hasNext } of batchesOf(parts, reader, slice)) {
-      found.push(...textsOf(batch))
+      found.push(...textsOf(suppression.apply(batch).batch))
       if (hasNext || found.length > limit) return { records: found, hasMore: hasNext }
     }
     return { records: found, hasMore: false }

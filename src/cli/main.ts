@@ -28,7 +28,15 @@ import {
   addWorkLocations,
   addWrite,
 } from './resource-commands.ts'
-import { addDbt, addInit, addPreview, addStatus, addSync, addVerify } from './sync-commands.ts'
+import {
+  addDbt,
+  addInit,
+  addPerson,
+  addPreview,
+  addStatus,
+  addSync,
+  addVerify,
+} from './sync-commands.ts'
 
 /**
  * Runs one command of `protime` and returns the exit code. Never throws; every error is a message on stderr.
@@ -127,6 +135,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addSync(program, act)
   addVerify(program, act)
   addDbt(program, bare)
+  addPerson(program, act)
   addReferences(program, act)
   addJobCategories(program, act)
   addWorkLocations(program, act)

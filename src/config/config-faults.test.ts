@@ -204,6 +204,8 @@ it.each([
   )
 })
 
+const CODE = '1'.repeat(72)
+
 describe.each([
   ['Airbyte and Singer', configure],
   ['protime', configureFile],
@@ -219,6 +221,23 @@ describe.each([
     [{ personal_dat: 'minimal' }, 'personal_dat is not a setting; did you mean personal_data?'],
     [{ privacy: 'minimal' }, 'privacy is not a setting.'],
     [{ 'unknown-fields': 'drop' }, 'unknown-fields is not a setting; did you mean unknown_fields?'],
+    [
+      { suppressed_persons: [] },
+      'suppressed_persons is not a setting; did you mean suppressed_people?',
+    ],
+    [{ peopleSuppressed: [] }, 'peopleSuppressed is not a setting.'],
+    [
+      { suppressed_people: [CODE] },
+      'privacy_key is missing: the codes of suppressed_people were made with it.',
+    ],
+    [
+      { suppressed_people: [CODE], privacy_key: 'Wq3-xkT9_mB7vZ2p' },
+      'suppressed_people.0 was made with another privacy_key or for another tenant, so it would leave out nobody. Make it again: protime person erase prints it.',
+    ],
+    [
+      { suppressed_people: ['42'] },
+      'suppressed_people.0 must have the form: a code of 72 characters that protime person erase has printed.',
+    ],
     [{ fieldRules: [] }, 'fieldRules is not a setting; did you mean field_rules?'],
     [
       { environment: { type: 'production', personal_data: 'minimal' } },

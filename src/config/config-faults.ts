@@ -176,9 +176,10 @@ interface UnknownName {
 
 /** The settings of personal data, and words that a name for such a setting may have. */
 const PRIVACY = [
-  ...['personal_data', 'privacy_key', 'pseudonyms_across_tenants', 'field_rules', 'unknown_fields'],
+  ...['personal_data', 'privacy_key', 'pseudonyms_across_tenants'],
+  ...['field_rules', 'unknown_fields', 'suppressed_people'],
 ]
-const PRIVACY_WORDS = /privacy|personal|pseudonym|anonym|redact|gdpr/
+const PRIVACY_WORDS = /privacy|personal|pseudonym|anonym|redact|gdpr|suppress/
 
 function isNearPrivacy(path: string, name: string): boolean {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '')

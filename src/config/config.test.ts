@@ -41,6 +41,7 @@ describe('a configuration', () => {
       auditDays: defaults.get('audit_days'),
       requestTimeoutSeconds: defaults.get('request_timeout_seconds'),
       retryMinutes: defaults.get('retry_minutes'),
+      suppressedPeople: [],
       maxRecordMb: defaults.get('max_record_mb'),
       emitsActivateVersions: true,
     })

@@ -1,5 +1,6 @@
 import { isLoopback } from '../ground/loopback.ts'
 import { nearest } from '../ground/text.ts'
+import { personCodes } from '../privacy/person-codes.ts'
 import {
   keepsNames,
   leftOutReferences,
@@ -72,6 +73,8 @@ export interface Config {
   readonly externalReferences: readonly ReferenceChoice[]
   readonly activityStructures: readonly ActivityStructure[]
   readonly privacy: PrivacySettings
+  /** Codes of people whose records the source leaves out; see `PersonCodes`. */
+  readonly suppressedPeople: readonly string[]
   /** Whether messages leave out the service's texts, except for its codes, because a text may name people. */
   readonly hidesServiceWords: boolean
   readonly concurrency: number
@@ -144,6 +147,7 @@ export function parseConfig(input: unknown): Config {
   const faults = [...applyDefaults(config, 'config'), ...mistypedPrivacy(input)]
   if (faults.length > 0) throw notValid(faults.join(' '))
   const environment = config['environment'] as Json
+  const settings = privacy(config)
   return {
     tenant: config['tenant'] as string,
     ...addresses(config['tenant'] as string, environment),
@@ -154,7 +158,8 @@ export function parseConfig(input: unknown): Config {
     company: config['company'] as string | undefined,
     externalReferences: references(config['external_references'] as ReferenceChoice[]),
     activityStructures: config['activity_structures'] as ActivityStructure[],
-    privacy: privacy(config),
+    privacy: settings,
+    suppressedPeople: people(config, settings),
     hidesServiceWords: !keepsNames(config['personal_data'] as PrivacyMode),
     concurrency: config['concurrency'] as number,
     requestsPerMinute: config['requests_per_minute'] as number | undefined,
@@ -234,6 +239,20 @@ function references(choices: readonly ReferenceChoice[]): readonly ReferenceChoi
     )
   }
   return choices
+}
+
+/** The codes of `suppressed_people`. Codes of another key would leave out nobody, so they are refused. */
+function people(config: Json, { pseudonyms }: PrivacySettings): readonly string[] {
+  const codes = config['suppressed_people'] as readonly string[]
+  if (codes.length === 0) return codes
+  if (pseudonyms === undefined)
+    throw notValid('privacy_key is missing: the codes of suppressed_people were made with it.')
+  const { isOurs } = personCodes(pseudonyms)
+  const other = codes.findIndex((code) => !isOurs(code))
+  if (other < 0) return codes
+  throw notValid(
+    `suppressed_people.${other} was made with another privacy_key or for another tenant, so it would leave out nobody. Make it again: protime person erase prints it.`,
+  )
 }
 
 function privacy(config: Json): PrivacySettings {

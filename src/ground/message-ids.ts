@@ -64,6 +64,7 @@ export const SYNC_FAILURES = {
     'rights-missing',
     'file-not-own',
     'made-by-others',
+    'person-still-listed',
   ],
   transient: [
     'asked-to-wait',

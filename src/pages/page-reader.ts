@@ -80,7 +80,9 @@ function references(body: Buffer, collection: string, rulesOf: RulesOf) {
       // The state stores keys, so they are made of hashed values.
       const json = rules === undefined ? whole : rewriteRecord(Buffer.from(whole), rules)
       const left = JSON.parse(json) as typeof reference
-      return [{ json, key: JSON.stringify([left.collection, left.name, left.value]) }]
+      return [
+        { json, received: whole, key: JSON.stringify([left.collection, left.name, left.value]) },
+      ]
     })
     const end = { count: references.length, ...(nextLink === undefined ? {} : { nextLink }) }
     return { batch: createJsonBatch(records), end }

@@ -95,6 +95,8 @@ export interface JsonRecord {
    * A JSON object with at least one member, on one line, without white space around it, as JSON.stringify writes it.
    */
   readonly json: string
+  /** See `RecordBatch.received`; by default the same. */
+  readonly received?: string
   /** The JSON text of the key, by default `null`; for a key of several columns, an array of their values. */
   readonly key?: string
 }
@@ -104,7 +106,7 @@ export interface JsonRecord {
  */
 export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
   const ops = new Uint8Array(records.length).fill(UPSERT)
-  const at = (index: number) => records[index] ?? { json: '{}' }
+  const at = (index: number): JsonRecord => records[index] ?? { json: '{}' }
   const { fault, members } = checked(records)
   return {
     count: records.length,
@@ -117,7 +119,7 @@ export function createJsonBatch(records: readonly JsonRecord[]): RecordBatch {
     versionText: () => undefined,
     dateText: () => undefined,
     record: (index) => Buffer.from(at(index).json),
-    received: (index) => Buffer.from(at(index).json),
+    received: (index) => Buffer.from(at(index).received ?? at(index).json),
     lines(parts) {
       const [prefix, suffix, deleteSuffix] = [parts.prefix, parts.suffix, parts.deleteSuffix].map(
         (part) => Buffer.from(part).toString(),

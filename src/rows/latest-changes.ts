@@ -50,12 +50,16 @@ export function createLatestChanges(stored: string | null): LatestChanges {
       changes = new Map()
     },
     all: () => new Map(changes),
-    encode() {
-      if (changes.size === 0) return null
-      const latest = [...latestOf(changes)]
-      return JSON.stringify(latest.map(([key, { version, day }]) => [key, version, day]))
-    },
+    encode: () => writeLatestChanges([...latestOf(changes)]),
   }
+}
+
+/** Changes as JSON text; null if there are none. */
+export function writeLatestChanges(
+  changes: readonly (readonly [Key, LatestChange])[],
+): string | null {
+  if (changes.length === 0) return null
+  return JSON.stringify(changes.map(([key, { version, day }]) => [key, version, day]))
 }
 
 /** Parses the result of `encode`; undefined if it is not valid. */

@@ -97,7 +97,7 @@ export async function* emitPages(
   context: StreamContext,
   settings: EmitSettings,
 ): AsyncGenerator<PageEnd, void> {
-  const { state, pages, output, clock, parts } = context
+  const { state, pages, output, clock, parts, suppression } = context
   const { purpose, place, mark, order = createPageOrder(), mayOmit = true, onFound } = settings
   const { slice = '', of = first } = settings
   const { keys, mode } = state
@@ -107,7 +107,11 @@ export async function* emitPages(
       keys.pageInterrupted()
       continue
     }
-    await write(event.batch, event.type === 'records' && mayOmit)
+    const { batch, leftOut } = suppression.apply(event.batch)
+    // A row of the warehouse may have become a suppressed person's, or its person was suppressed since.
+    if (leftOut.length > 0)
+      keys.markGone(leftOut.map((i) => keyAt(event.batch, i)).filter(keys.has))
+    await write(batch, event.type === 'records' && mayOmit)
     if (event.type === 'records') continue
     keys.pageEnded()
     isLaterPage = true

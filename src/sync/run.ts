@@ -5,6 +5,7 @@ import { createSession, type Session, type SessionSettings } from '../http/sessi
 import { hasScope, notEntitled } from '../http/token.ts'
 import { createPageReader } from '../pages/page-reader.ts'
 import { createPages } from '../pages/pages.ts'
+import { createSuppression } from '../pages/suppression.ts'
 import { createWaiting, createWaitReport, stillWaiting } from '../pages/waiting.ts'
 import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
@@ -258,6 +259,7 @@ async function isolate(
       endpoints,
       clock,
       pages,
+      suppression: createSuppression(stream, config),
       output,
       log,
       observer,

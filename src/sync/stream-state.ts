@@ -5,6 +5,7 @@ import { warningOf } from '../ground/message-ids.ts'
 import type { ServerClock } from '../http/clock.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { Pages } from '../pages/pages.ts'
+import type { Suppression } from '../pages/suppression.ts'
 import type { Log, Stamp, StreamOutput, StreamStart, SyncObserver } from '../protocol/connector.ts'
 import { createLatestChanges, type LatestChanges } from '../rows/latest-changes.ts'
 import type { Fingerprints, ListedParts } from '../rows/listed-parts.ts'
@@ -333,6 +334,7 @@ export interface StreamContext {
   readonly endpoints: Endpoints
   readonly clock: ServerClock
   readonly pages: Pages
+  readonly suppression: Suppression
   readonly output: StreamOutput
   readonly log: Log
   readonly observer: SyncObserver | undefined

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import { type Day, earlier } from '../ground/days.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import { referencePairs } from '../pages/slices.ts'
+import { createSuppression } from '../pages/suppression.ts'
 import type { Redaction } from '../privacy/redaction.ts'
 import type { StreamOutput, StreamRequest } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -53,7 +54,8 @@ export function identityOf(
     .sort()
   const structures = stream.nested === 'activity_structures' ? config.activityStructures : []
   // Without redaction, the digest is the same as in states from before there was any.
-  const redacted = redaction.fingerprint === '' ? [] : [redaction.fingerprint]
+  const { fingerprint } = createSuppression(stream, config)
+  const redacted = [redaction.fingerprint, fingerprint].filter((one) => one !== '')
   return {
     service: serviceOf(config, endpoints),
     environment: config.environment,

@@ -1,5 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
-import type { Dialect, Landing, Owner } from './landing.ts'
+import type { Dialect, Engine, Landing, Owner, Patience } from './landing.ts'
 import type { Progress } from './load-rows.ts'
 
 /** The form of the account and the tables that this program writes, and the one before, which it can take over. */
@@ -47,6 +47,28 @@ export async function hasAccount(
   const format = Number(text)
   if (format < allowed || format > FORMAT) throw ofAnotherVersion(path, format)
   return true
+}
+
+/** Opens a landing of this owner only to read it. */
+export async function openOwned(
+  { read }: Pick<Engine, 'read'>,
+  path: string,
+  owner: Owner,
+  patience: Patience,
+): Promise<Landing> {
+  const landing = await read(path, patience)
+  try {
+    if (await isOwned(landing, path, owner)) return landing
+  } catch (error) {
+    await landing.close()
+    throw error
+  }
+  await landing.close()
+  throw new ConnectorError(
+    'config',
+    'not-a-warehouse',
+    `${path} is not a file of protime sync. Name one with --warehouse.`,
+  )
 }
 
 /** Makes the tenant the owner of a landing. */

@@ -163,6 +163,8 @@ export interface Engine {
     patience: Patience,
     rules: ReplacementRules,
   ): Promise<Replacement>
+  /** Opens a landing that is to be written anew without some of its rows; undefined if the engine cannot do that. */
+  readonly renew: Renew | undefined
   /** Throws a config error if the landing cannot be copied to this path. */
   assertPublishable(address: string, copy: string, owner: Owner): Promise<void>
   /** How dbt reads a landing, for a project in this folder. */
@@ -225,4 +227,40 @@ export interface ReplacementRules {
   readonly kept: readonly string[]
   /** Whether it may lack objects that no sync has created. */
   readonly dropsOthers: boolean
+}
+
+/** Does work with a landing of this owner that no other process has open. */
+export type Renew = <T>(
+  settings: RenewSettings,
+  work: (landing: RenewableLanding) => Promise<T>,
+) => Promise<T>
+
+export interface RenewSettings {
+  readonly path: string
+  readonly owner: Owner
+  readonly patience: Patience
+  /** Copies of earlier syncs, which are replaced, too. */
+  readonly copies: readonly string[]
+}
+
+/** A landing that no other process has open. */
+export interface RenewableLanding {
+  readonly landing: Landing
+  /** What no sync has created in it: kind and name of each. */
+  readonly others: readonly string[]
+  /**
+   * Writes everything else into a new one, and puts that in the place of the copies and of this one. However it ends, there is
+   * the old one or the new one. Afterwards this one can no longer be read.
+   */
+  renew(renewal: Renewal): Promise<void>
+}
+
+/** What the new landing has otherwise than the old one. */
+export interface Renewal {
+  /** The rows that it does not get, by the SQL names of tables: a condition of the rows of `source`. */
+  readonly omissions: ReadonlyMap<string, string>
+  /** The new states of streams; a stream without one gets none, and is read from the beginning. */
+  readonly states: ReadonlyMap<string, unknown>
+  /** Statements that are executed in the new one before it is complete. */
+  readonly statements: readonly string[]
 }

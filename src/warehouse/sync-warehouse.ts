@@ -1,9 +1,7 @@
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import { ownFolder, privately, resolvedFile } from '../ground/private-file.ts'
+import { privately, resolvedFile } from '../ground/private-file.ts'
 import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import { readStreams, type StreamReading } from '../protocol/read-run.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
@@ -12,7 +10,7 @@ import type { Owner } from './landing.ts'
 import { engineOf } from './landings.ts'
 import { createPatience } from './patience.ts'
 import { createStreamRows, type StreamRows } from './stream-rows.ts'
-import { isFull, unwritable } from './unwritable.ts'
+import { removeOthers, withFolder } from './sync-folder.ts'
 import { openWarehouse, type Warehouse } from './warehouse.ts'
 import {
   createCommits,
@@ -130,64 +128,22 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
     tools,
   } = settings
   const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
-  const folder = freeFolder(path)
-  if (publish !== undefined) await engineOf(path).assertPublishable(path, publish, owner)
+  const engine = engineOf(path)
+  if (publish !== undefined) await engine.assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
   const { log } = tools
-  makeFolder(path, folder)
-  try {
+  return withFolder(path, engine.folderOf(path), async (folder) => {
     const warehouse = await openWarehouse({
       ...{ path, folder, keepsDeleted, owner, patience, log },
       publish,
     })
     try {
-      // Nobody else has the warehouse open, so what is there was left behind. This folder may have been taken for that
-      // while this process waited for the file.
-      for (const name of readdirSync(dirname(folder)))
-        if (name !== basename(folder)) rmSync(join(dirname(folder), name), { recursive: true })
-      mkdirSync(folder, { mode: 0o700, recursive: true })
+      removeOthers(folder)
       return await sync(settings, { specs, folder, warehouse })
     } finally {
       await warehouse.close()
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-    removeIfEmpty(dirname(folder))
-  }
-}
-
-/**
- * The folder of one sync, in the one beside the file. The next sync may begin before this one has removed its folder, so
- * each has its own.
- */
-function freeFolder(path: string): string {
-  return join(engineOf(path).folderOf(path), randomBytes(6).toString('hex'))
-}
-
-function makeFolder(path: string, folder: string): void {
-  try {
-    ownFolder(dirname(folder))
-    ownFolder(folder)
-  } catch (error) {
-    if (isFull(error)) throw unwritable(error)
-    const { message } = error as Error
-    throw new ConnectorError(
-      'config',
-      'warehouse-not-opened',
-      `The warehouse ${path} cannot be opened: a sync makes the folder ${dirname(folder)}. ${message}`,
-      { cause: error },
-    )
-  }
-}
-
-function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder)
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException
-    // The next sync has its folder there, or has ended in the meantime.
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(code)) throw error
-  }
+  })
 }
 
 function chosen(

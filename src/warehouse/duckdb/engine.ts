@@ -5,6 +5,7 @@ import { duckDbDialect } from './dialect.ts'
 import { createLanding, readFile } from './landing.ts'
 import { createFile, SCHEMAS } from './new-file.ts'
 import { isParquetFolder } from './parquet.ts'
+import { withRenewableFile } from './renew-file.ts'
 import { assertPublishable, prepareReplacement } from './replace-file.ts'
 import { takeOver } from './take-over.ts'
 
@@ -29,6 +30,7 @@ export const duckDb: Engine = {
     }
   },
   rewrite: prepareReplacement,
+  renew: withRenewableFile,
   assertPublishable,
   dbtTarget: (path, project) => ({
     file: path,

@@ -48,10 +48,7 @@ export async function prepareReplacement(
       try {
         // Others may have created something since the sync began.
         if (old !== undefined && !dropsOthers) await assertNoOthers(path, old)
-        if (old !== undefined) chmodSync(fresh, statSync(path).mode & 0o777)
-        // Files that a killed process has left for the old file would be read as a part of the new one.
-        rmSync(`${path}.wal`, { force: true })
-        renameSync(fresh, path)
+        putInPlace(fresh, path)
       } catch (error) {
         throw unwritable(error)
       } finally {
@@ -59,6 +56,14 @@ export async function prepareReplacement(
       }
     },
   }
+}
+
+/** Gives a complete file the name of the one that it replaces, and its mode. Nobody may write either of them meanwhile. */
+export function putInPlace(fresh: string, path: string): void {
+  if (hasContent(path)) chmodSync(fresh, statSync(path).mode & 0o777)
+  // Files that a killed process has left for the old file would be read as a part of the new one.
+  rmSync(`${path}.wal`, { force: true })
+  renameSync(fresh, path)
 }
 
 /** Whether the file of an earlier attempt can be filled further. One that cannot be opened was cut by a kill or a full disk. */

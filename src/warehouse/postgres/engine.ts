@@ -41,6 +41,7 @@ export const postgres: Engine = {
     }
     return prepareRewrite(text, owner, () => open(address, settings), rules)
   },
+  renew: undefined,
   async assertPublishable(_address, copy) {
     throw notPublished(copy)
   },

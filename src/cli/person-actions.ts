@@ -1,0 +1,123 @@
+import { createPrivateFile } from '../ground/private-file.ts'
+import { packageVersion } from '../ground/project-files.ts'
+import type { PersonDialect } from '../person/conditions.ts'
+import { erasePerson } from '../person/erase-person.ts'
+import { idsByReference, type PersonReference } from '../person/find-by-reference.ts'
+import { readPerson } from '../person/person-tables.ts'
+import { personSql } from '../person/print-sql.ts'
+import { personCodes } from '../privacy/person-codes.ts'
+import { createSource, offeredStreams } from '../source/source.ts'
+import { openOwned } from '../warehouse/account.ts'
+import type { Renew } from '../warehouse/landing.ts'
+import { engineOf } from '../warehouse/landings.ts'
+import { createPatience } from '../warehouse/patience.ts'
+import { type ActionTools, EXIT, type ExitCode, orStartError, UsageError } from './command.ts'
+import { ownerOf, streamNames } from './sync-action.ts'
+import { warehouseOf } from './warehouse-option.ts'
+
+export interface ExportOptions {
+  readonly warehouse?: string
+  readonly reference?: PersonReference
+  /** A new file; without it, the lines go to stdout. */
+  readonly output?: string
+}
+
+export interface EraseOptions {
+  readonly warehouse?: string
+  readonly publish: readonly string[]
+}
+
+/** Prints the rows of a person, and then those of others that may name the person, one JSON line each. */
+export async function exportPerson(
+  tools: ActionTools,
+  given: string | undefined,
+  { reference, output, ...options }: ExportOptions,
+): Promise<ExitCode> {
+  const { config, input, log, print } = tools
+  const warehouse = warehouseOf(options.warehouse, input)
+  renewOf(warehouse)
+  if ((given === undefined) === (reference === undefined))
+    throw new UsageError('name the person by an id, or by --reference')
+  const patience = createPatience(0, tools)
+  const landing = await orStartError(
+    openOwned(engineOf(warehouse), warehouse, ownerOf(config), patience),
+  )
+  try {
+    const [id = given, ...more] =
+      reference === undefined ? [] : await idsByReference(landing, reference, config.privacy)
+    if (more.length > 0) throw new UsageError('the reference leads to several people; name an id')
+    const found = id === undefined ? undefined : await readPerson(landing, id)
+    if (found === undefined || found.rows.length === 0) return notFound(tools, warehouse)
+    const { rows, toJudge } = found
+    const lines = [...rows, ...toJudge].map(
+      ({ row, ...place }) => `${JSON.stringify(place).slice(0, -1)},"row":${row}}`,
+    )
+    if (output === undefined) for (const line of lines) await print(line)
+    else
+      await createPrivateFile(output, `${lines.join('\n')}\n`).catch((error) => {
+        throw new UsageError(`the file of --output cannot be made: ${error.message}`)
+      })
+    log.info(
+      `${rows.length} rows are the person's; ${toJudge.length} rows of others may name the person: judge them before you pass them on.`,
+    )
+    return EXIT.done
+  } finally {
+    await landing.close()
+  }
+}
+
+/** Erases a person from a warehouse, and prints the receipt. */
+export async function erase(
+  tools: ActionTools,
+  id: string,
+  { warehouse, publish: copies }: EraseOptions,
+): Promise<ExitCode> {
+  const { config, input, log, mask, signal, say } = tools
+  const path = warehouseOf(warehouse, input)
+  const renew = renewOf(path)
+  const { pseudonyms } = config.privacy
+  // What is told of a sync is not about this command.
+  const quiet = { log: { ...log, info: log.debug }, mask, signal }
+  const receipt = await erasePerson(renew, {
+    ...{ id, path, copies, owner: ownerOf(config), patience: createPatience(0, tools) },
+    asking: { source: createSource(), config, streams: chosenStreams(tools), tools: quiet },
+    code: pseudonyms && personCodes(pseudonyms).of(id),
+    version: packageVersion(),
+    now: new Date(),
+  })
+  await say(receipt)
+  if (receipt.result === 'to be judged')
+    log.warn(
+      'Rows of others, or objects that no sync has created, may still have names or numbers of the person. Nothing of them was changed: look at toJudge, found and others in the receipt.',
+    )
+  if (receipt.result !== 'nothing to erase') return EXIT.done
+  return notFound(tools, `${path}, which was written anew,`)
+}
+
+/** Prints statements for a warehouse that others fill. */
+export async function printPersonSql(
+  tools: ActionTools,
+  id: string,
+  dialect: PersonDialect,
+): Promise<ExitCode> {
+  await tools.print(personSql(id, dialect, chosenStreams(tools)))
+  return EXIT.done
+}
+
+/** How a person is erased from a warehouse. */
+function renewOf(warehouse: string): Renew {
+  const { renew } = engineOf(warehouse)
+  if (renew !== undefined) return renew
+  throw new UsageError(
+    'a person can be exported and erased only from a DuckDB file; protime person sql ID --dialect postgres prints statements for PostgreSQL',
+  )
+}
+
+function notFound({ log }: ActionTools, file: string): ExitCode {
+  log.warn(`${file} has no row of this person.`)
+  return EXIT.notFound
+}
+
+function chosenStreams({ config, input }: ActionTools): ReadonlySet<string> {
+  return new Set(streamNames({}, input) ?? offeredStreams(config).keys())
+}

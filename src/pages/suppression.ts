@@ -1,0 +1,74 @@
+import type { Config } from '../config/config.ts'
+import { personCodes } from '../privacy/person-codes.ts'
+import { type RecordBatch, SKIP } from '../records/record-batch.ts'
+import type { Stream } from '../streams/collections.ts'
+import { personIdsIn, personPathsOf } from '../streams/person-paths.ts'
+
+/** A batch without the records that the source does not pass on, and their indexes in the whole batch. */
+interface Suppressed {
+  readonly batch: RecordBatch
+  readonly leftOut: readonly number[]
+}
+
+/** The people of the setting `suppressed_people` in one stream: the source treats their records as if there were none. */
+export interface Suppression {
+  /** Differs between settings that leave out other records; empty if no record is left out. */
+  readonly fingerprint: string
+  apply(batch: RecordBatch): Suppressed
+}
+
+/** Creates the suppression of a stream, by a configuration that is valid. */
+export function createSuppression(
+  { stream }: Stream,
+  { suppressedPeople, privacy: { pseudonyms } }: Pick<Config, 'suppressedPeople' | 'privacy'>,
+): Suppression {
+  const paths = suppressedPeople.length === 0 ? [] : personPathsOf(stream)
+  if (paths.length === 0 || pseudonyms === undefined)
+    return { fingerprint: '', apply: (batch) => ({ batch, leftOut: [] }) }
+  const wanted = new Set(suppressedPeople)
+  const codes = personCodes(pseudonyms)
+  const known = new Map<string, boolean>()
+  const isSuppressed = (id: string) => {
+    const found = known.get(id) ?? wanted.has(codes.of(id))
+    known.set(id, found)
+    return found
+  }
+  return {
+    fingerprint: JSON.stringify([...wanted].sort()),
+    apply(batch) {
+      const leftOut: number[] = []
+      for (let i = 0; i < batch.count; i++) {
+        const record: unknown = JSON.parse(Buffer.from(batch.received(i)).toString('utf8'))
+        if (personIdsIn(record, paths).some(isSuppressed)) leftOut.push(i)
+      }
+      return { batch: leftOut.length === 0 ? batch : without(batch, leftOut), leftOut }
+    },
+  }
+}
+
+/** The batch as if it had never had these records. */
+function without(batch: RecordBatch, leftOut: readonly number[]): RecordBatch {
+  const gone = new Set(leftOut)
+  const kept = Array.from({ length: batch.count }, (_, i) => i).filter((i) => !gone.has(i))
+  const at = (index: number) => kept[index] as number
+  const ops = Uint8Array.from(kept, (i) => batch.ops[i] as number)
+  return {
+    count: kept.length,
+    ops,
+    keys: Float64Array.from(kept, (i) => batch.keys[i] as number),
+    highestVersion: batch.highestVersion,
+    fault: batch.fault,
+    members: batch.members,
+    selection: batch.selection,
+    keyText: (index) => batch.keyText(at(index)),
+    versionText: (index) => batch.versionText(at(index)),
+    dateText: (index) => batch.dateText(at(index)),
+    record: (index) => batch.record(at(index)),
+    received: (index) => batch.received(at(index)),
+    lines(parts) {
+      batch.ops.fill(SKIP)
+      for (const [index, op] of ops.entries()) batch.ops[at(index)] = op
+      return batch.lines(parts)
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { ConnectorError } from '../ground/errors.ts'
+import type { Key } from '../rows/id-set.ts'
+import { INVENTORY } from '../streams/streams.ts'
+import { DELETED_AT } from '../warehouse/column.ts'
+import type { Landing, Renew, Renewal, RenewSettings } from '../warehouse/landing.ts'
+import { withoutKeys } from './forget-keys.ts'
+import { type FoundRow, type PersonData, readPerson } from './person-tables.ts'
+import { type Asking, listingsOf } from './still-listed.ts'
+
+export interface EraseSettings<Config> extends RenewSettings {
+  readonly id: string
+  readonly asking: Asking<Config>
+  /** See `PersonCodes`; undefined without a key. */
+  readonly code: string | undefined
+  readonly version: string
+  readonly now: Date
+}
+
+/** What was erased, without anything that says who the person was. */
+export interface Receipt {
+  readonly receipt: string
+  readonly at: string
+  readonly version: string
+  /** The number of erased rows, by stream. */
+  readonly rows: Readonly<Record<string, number>>
+  readonly copies: number
+  /** Rows of others that may name the person. They were not changed. */
+  readonly toJudge: readonly Omit<FoundRow, 'row'>[]
+  /** How many names and numbers were searched in the bytes of the new files, and how many were found. */
+  readonly searched: number
+  readonly found: number
+  /** What no sync has created in the file. It was kept, and may have copies of rows. */
+  readonly others: readonly string[]
+  readonly result: 'erased' | 'to be judged' | 'nothing to erase'
+  /** The code of the person for the setting suppressed_people. */
+  readonly person?: string | undefined
+}
+
+/**
+ * Erases a person from a file of `protime sync` and its copies: rows, ids in states, and their bytes, also those of rows that
+ * syncs have deleted before. Throws a config error while the service lists the person; then nothing has changed.
+ */
+export function erasePerson<Config>(
+  withRenewable: Renew,
+  settings: EraseSettings<Config>,
+): Promise<Receipt> {
+  const { id, asking, code, version, now, ...files } = settings
+  return withRenewable(files, async ({ landing, others, renew }) => {
+    const listed = await listingsOf(id, asking)
+    if (listed.length > 0) throw stillListed(listed, code)
+    const person = await readPerson(landing, id)
+    await renew(await changesFor(landing, person))
+    const wanted = person.ownNames.filter((text) => Buffer.byteLength(text) >= LEAST_BYTES)
+    const found = await textsIn([files.path, ...files.copies], wanted)
+    const rows: Record<string, number> = {}
+    for (const { stream } of person.rows) rows[stream] = (rows[stream] ?? 0) + 1
+    const toJudge = person.toJudge.map(({ row: _, ...place }) => place)
+    const isLeft = toJudge.length + found + others.length > 0
+    return {
+      ...{ receipt: randomUUID(), at: now.toISOString(), version, rows },
+      ...{ copies: files.copies.length, toJudge, searched: wanted.length, found, others },
+      result: person.rows.length === 0 ? 'nothing to erase' : isLeft ? 'to be judged' : 'erased',
+      person: code,
+    }
+  })
+}
+
+function stillListed(streams: readonly string[], code: string | undefined): ConnectorError {
+  const how =
+    code === undefined
+      ? 'set privacy_key: this message then has the code for suppressed_people'
+      : `add ${code} to suppressed_people`
+  return new ConnectorError(
+    'config',
+    'person-still-listed',
+    `Nothing was erased: the service still lists the person in ${streams.join(' and ')}, so the next sync would bring the rows back. Delete the person and the references in the service first. If they have to stay there, ${how}.`,
+  )
+}
+
+const STATES = 'SELECT states.stream, states.state FROM _protime.states AS states'
+
+/** The new file has no rows of the person, no ids of them in states, and no counts with them. */
+async function changesFor(landing: Landing, { tables, rows }: PersonData): Promise<Renewal> {
+  const streams = new Set(rows.map(({ stream }) => stream))
+  const states = new Map<string, unknown>()
+  for (const row of await landing.query(STATES)) {
+    const [stream = '', text = ''] = row.map(String)
+    const keys = rows.filter((row) => row.stream === stream).map(keyOf)
+    const state: unknown = JSON.parse(text)
+    const left = keys.length === 0 ? state : withoutKeys(state, keys)
+    if (left !== undefined) states.set(stream, left)
+  }
+  const omissions = new Map(tables.map(({ table, isPersons }) => [table, isPersons]))
+  // The next sync writes these rows anew.
+  const names = ['', ...streams].map(landing.sql.literal).join(', ')
+  for (const { table } of tables.filter(({ stream }) => stream === INVENTORY.stream))
+    omissions.set(table, `source.stream IN (${names})`)
+  // The account says how many rows live in each table.
+  const present = await landing.present()
+  const statements = tables
+    .filter(({ stream }) => streams.has(stream) || stream === INVENTORY.stream)
+    .map(({ stream, table, waits }) => {
+      const isMarked = present.columnsOf(stream)?.has(DELETED_AT) === true
+      const living = isMarked ? ` WHERE source.${DELETED_AT} IS NULL` : ''
+      return `UPDATE _protime.streams SET ${waits ? 'next_rows' : 'rows'} = (SELECT count(*) FROM ${table} AS source${living})
+        WHERE stream = ${landing.sql.literal(stream)}`
+    })
+  return { omissions, states, statements }
+}
+
+/** The key of a row as a state has it. */
+function keyOf({ key }: FoundRow): Key {
+  return typeof key === 'number' ? key : JSON.stringify(key)
+}
+
+/** Shorter values occur in any file by chance. */
+const LEAST_BYTES = 6
+
+/** How many of these texts are in the bytes of files. */
+async function textsIn(paths: readonly string[], wanted: readonly string[]): Promise<number> {
+  const found = new Set<string>()
+  const overlap = Math.max(0, ...wanted.map((text) => Buffer.byteLength(text)))
+  for (const path of paths) {
+    let end = Buffer.alloc(0)
+    for await (const chunk of createReadStream(path, { highWaterMark: 4 * 1024 * 1024 })) {
+      const bytes = Buffer.concat([end, chunk as Buffer])
+      for (const text of wanted) if (bytes.includes(text)) found.add(text)
+      end = bytes.subarray(Math.max(0, bytes.length - overlap))
+    }
+  }
+  return found.size
+}

@@ -1,0 +1,28 @@
+import type { Key } from '../rows/id-set.ts'
+import { readLatestChanges, writeLatestChanges } from '../rows/latest-changes.ts'
+import { encodeSets, readSets } from '../rows/stored-keys.ts'
+import { readState, writeState } from '../sync/stored-state.ts'
+
+/**
+ * The stored state of a stream without these keys; undefined if it cannot be read. The next audit of the stream compares all of
+ * its months: what earlier ones have seen had other rows.
+ */
+export function withoutKeys(stored: unknown, keys: readonly Key[]): object | undefined {
+  const state = readState(stored)
+  if (state === 'none' || 'unreadable' in state) return undefined
+  try {
+    const sets = readSets(state.keys)
+    for (const set of Object.values(sets)) for (const key of keys) set.delete(key)
+    const gone = new Set(keys)
+    const changes = readLatestChanges(state.latestChanges ?? '[]') ?? []
+    const left = changes.filter(([key]) => !gone.has(key))
+    return writeState({
+      ...state,
+      auditedParts: new Map(),
+      latestChanges: writeLatestChanges(left),
+      keys: { ...state.keys, ...encodeSets(sets) },
+    })
+  } catch {
+    return undefined
+  }
+}

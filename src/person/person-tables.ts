@@ -1,0 +1,160 @@
+import { isJsonObject } from '../ground/json.ts'
+import { privacyClassOf } from '../privacy/privacy-settings.ts'
+import { PEOPLE, personPathsOf, REFERENCES } from '../streams/person-paths.ts'
+import { keyOf, readStreamSchema, streams } from '../streams/streams.ts'
+import { type Column, KNOWN_FROM } from '../warehouse/column.ts'
+import type { Landing } from '../warehouse/landing.ts'
+import { nextName, quoted } from '../warehouse/sql.ts'
+import { storedColumns } from '../warehouse/tables.ts'
+import { leadsTo } from './conditions.ts'
+
+/** A table of a stream, or the one of rows that wait for the end of a read. */
+interface StreamTable {
+  readonly stream: string
+  /** Its name in SQL, with the schema. */
+  readonly table: string
+  /** Whether its rows wait. */
+  readonly waits: boolean
+  readonly columns: readonly Column[]
+  /** Whether a row of `source` is the person's, as SQL. */
+  readonly isPersons: string
+}
+
+/** A row of a file. */
+export interface FoundRow {
+  readonly stream: string
+  /** The value of the primary key; a list for a key of several columns. */
+  readonly key: unknown
+  /** The paths of the person's id, or what else has led to the row. */
+  readonly why: string
+  /** JSON text, without the moment from which the row is known. */
+  readonly row: string
+}
+
+/** What a file has about a person. */
+export interface PersonData {
+  readonly tables: readonly StreamTable[]
+  readonly rows: readonly FoundRow[]
+  /** Rows of others with texts that may be about the person. */
+  readonly toJudge: readonly FoundRow[]
+  /** Names and numbers that only the person has. */
+  readonly ownNames: readonly string[]
+}
+
+/** Finds everything that an open file has about a person: living rows, kept deleted ones, and those that wait. */
+export async function readPerson(landing: Landing, id: string): Promise<PersonData> {
+  const tables = await streamTables(landing, id)
+  const rows: FoundRow[] = []
+  for (const table of tables) {
+    const why = personPathsOf(table.stream).map((path) => path.join('.'))
+    rows.push(...(await rowsOf(landing, table, table.isPersons, why.join(', '))))
+  }
+  const { names, ownNames } = await namesOf(landing, tables, rows)
+  return { tables, rows, ownNames, toJudge: await rowsToJudge(landing, tables, names) }
+}
+
+async function streamTables(landing: Landing, id: string): Promise<StreamTable[]> {
+  const present = new Set((await landing.query(COLUMNS)).map(([name]) => name))
+  return [...(await storedColumns(landing))].flatMap(([stream, stored]) =>
+    [`"main".${quoted(stream)}`, `"_protime".${quoted(nextName(stream))}`].flatMap((table, i) => {
+      const columns = stored.filter(({ name }) => present.has(`${table}.${quoted(name)}`))
+      if (!streams.has(stream) || columns.length === 0) return []
+      const conditions = personPathsOf(stream).flatMap((path) =>
+        columns
+          .filter(({ property }) => property === path[0])
+          .map(({ name }) => `coalesce(${leadsTo(id, stream, path, 'duckdb', name)}, false)`),
+      )
+      return [
+        { stream, table, waits: i > 0, columns, isPersons: conditions.join(' OR ') || 'false' },
+      ]
+    }),
+  )
+}
+
+const COLUMNS = `SELECT format('"{}"."{}"."{}"', schema_name, replace(table_name, '"', '""'), replace(column_name, '"', '""'))
+  FROM duckdb_columns() WHERE database_name = current_database() AND schema_name IN ('main', '_protime')`
+
+async function rowsOf(
+  landing: Landing,
+  { stream, table }: Pick<StreamTable, 'stream' | 'table'>,
+  condition: string,
+  why: string,
+): Promise<FoundRow[]> {
+  const rows = await landing.jsonRows(
+    `SELECT source.* EXCLUDE (${KNOWN_FROM}) FROM ${table} AS source WHERE ${condition}`,
+  )
+  const spec = streams.get(stream)
+  const columns = spec === undefined ? [] : keyOf(spec)
+  return rows.map((row) => {
+    const key = columns.map((column) => membersOf(row)[column])
+    return { stream, key: key.length === 1 ? key[0] : key, why, row }
+  })
+}
+
+const membersOf = (row: string) => JSON.parse(row) as Readonly<Record<string, unknown>>
+
+/** Shorter texts are in many rows. */
+const LEAST_NAME = 3
+/** Names that say something although others have them, too. */
+const NAMES: readonly string[] = ['firstName', 'lastName']
+
+/**
+ * The names and numbers of a person: texts that the schema calls identifying or secret, and values of references. What others
+ * have, too, such as a town, is left out unless it is a name.
+ */
+async function namesOf(
+  landing: Landing,
+  tables: readonly StreamTable[],
+  rows: readonly FoundRow[],
+) {
+  const own = Object.entries(readStreamSchema(PEOPLE).properties)
+    .filter(([, field]) => ['identifying', 'secret'].includes(privacyClassOf(field)))
+    .map(([name]) => name)
+  const [names, ownNames] = [new Set<string>(), new Set<string>()]
+  const people = tables.find(({ stream, waits }) => stream === PEOPLE && !waits)
+  for (const { stream, row } of rows)
+    for (const member of stream === PEOPLE ? own : stream === REFERENCES ? ['value'] : []) {
+      const value = membersOf(row)[member]
+      for (const text of isJsonObject(value) ? Object.values(value) : [value]) {
+        if (typeof text !== 'string' || text.length < LEAST_NAME) continue
+        const isOwn = people === undefined || !(await othersHave(people, text))
+        if (isOwn) ownNames.add(text)
+        if (isOwn || NAMES.includes(member)) names.add(text)
+      }
+    }
+  return { names: [...names], ownNames: [...ownNames] }
+
+  async function othersHave({ isPersons }: StreamTable, text: string): Promise<boolean> {
+    const query = `SELECT 1 FROM main.people AS source
+      WHERE NOT (${isPersons}) AND contains(CAST(to_json(source) AS VARCHAR), ${landing.sql.literal(JSON.stringify(text))}) LIMIT 1`
+    return (await landing.query(query)).length > 0
+  }
+}
+
+/** Finds rows of others with a text that has one of the names or numbers as a word. */
+async function rowsToJudge(
+  landing: Landing,
+  tables: readonly StreamTable[],
+  names: readonly string[],
+): Promise<FoundRow[]> {
+  const found: FoundRow[] = []
+  for (const table of tables)
+    for (const { name, property, type } of table.columns.filter((one) => mayName(one, table))) {
+      // A number in JSON may be any id.
+      const wanted = type === 'JSON' ? names.filter((text) => /\p{L}/u.test(text)) : names
+      if (wanted.length === 0) continue
+      const words = wanted.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')
+      const form = landing.sql.literal(`(^|[^\\pL\\pN])(${words})([^\\pL\\pN]|$)`)
+      const isNamed = `regexp_matches(CAST(source.${quoted(name)} AS VARCHAR), ${form}, 'i')`
+      const condition = `NOT (${table.isPersons}) AND ${isNamed}`
+      found.push(...(await rowsOf(landing, table, condition, `to be judged: ${property}`)))
+    }
+  return found
+}
+
+/** Whether a column has texts that can name somebody else than its row is about. */
+function mayName({ property, type }: Column, { stream }: StreamTable): boolean {
+  if (type !== 'JSON' && type !== 'VARCHAR') return false
+  const isUnknown = readStreamSchema(stream).properties[property] === undefined
+  return isUnknown || (stream !== PEOPLE && stream !== REFERENCES && property !== 'changeVersion')
+}

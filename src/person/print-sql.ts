@@ -1,0 +1,37 @@
+import { personStreams } from '../streams/person-paths.ts'
+import { leadsTo, type PersonDialect } from './conditions.ts'
+
+/** What no statement of one table can do. */
+const ONLY_YOU: Readonly<Record<PersonDialect, readonly string[]>> = {
+  postgres: [
+    'Raw tables of Airbyte (schema airbyte_internal), which have every version of a row.',
+    'VACUUM (FULL) of each table: a plain VACUUM leaves the bytes of deleted rows in the files. The write-ahead log and its archive keep them until they are recycled.',
+  ],
+  duckdb: [
+    'COPY FROM DATABASE into a new file: free blocks of this one keep the bytes of deleted rows. For a file of protime sync, use protime person erase instead.',
+  ],
+}
+const ANYWHERE = [
+  "Texts that can name the person, such as comments in assignments: WHERE lower(comments) LIKE '%name%'.",
+  'Models and snapshots of dbt, backups, replicas, extracts of BI tools, logs at the level debug.',
+]
+
+/** Statements that show and delete the rows of a person in the tables of these streams, in the current schema. */
+export function personSql(id: string, dialect: PersonDialect, named: ReadonlySet<string>): string {
+  const tables = [...personStreams()]
+    .filter(([stream]) => named.has(stream))
+    .map(([stream, paths]) => {
+      const isHere = paths.map((path) => leadsTo(id, stream, path, dialect))
+      return `FROM ${stream} AS source WHERE ${isHere.join(' OR ')};`
+    })
+  return [
+    '-- What the tables have about the person. Leave out tables that were not loaded.',
+    ...tables.map((rows) => `SELECT source.* ${rows}`),
+    '-- Erase: only when the service no longer lists the person, or the next sync brings the rows back.',
+    'BEGIN;',
+    ...tables.map((rows) => `DELETE ${rows}`),
+    'COMMIT;',
+    '-- What only you can do:',
+    ...[...ONLY_YOU[dialect], ...ANYWHERE].map((sentence) => `-- * ${sentence}`),
+  ].join('\n')
+}

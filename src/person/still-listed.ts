@@ -1,0 +1,63 @@
+import { ConnectorError } from '../ground/errors.ts'
+import type { Source, StreamOutput, Tools } from '../protocol/connector.ts'
+import { readStreams } from '../protocol/read-run.ts'
+import { UPSERT } from '../records/record-batch.ts'
+import { PEOPLE, personIdsIn, personPathsOf, REFERENCES } from '../streams/person-paths.ts'
+
+/** How the service is asked about a person. */
+export interface Asking<Config> {
+  readonly source: Source<Config>
+  readonly config: Config
+  /** The streams that a sync reads. */
+  readonly streams: ReadonlySet<string>
+  readonly tools: Tools
+}
+
+/**
+ * The streams that have the person, or a reference of the person, in a listing of the service, as a sync would read it. Throws if
+ * one of them cannot be listed.
+ */
+export async function listingsOf<Config>(
+  id: string,
+  { source, config, streams, tools }: Asking<Config>,
+): Promise<string[]> {
+  const found = new Set<string>()
+  const isAsked = (name: string) => name === PEOPLE || (name === REFERENCES && streams.has(name))
+  const readings = source
+    .streams(config)
+    .filter(({ name }) => isAsked(name))
+    .map((spec) => ({
+      spec,
+      mode: 'full_refresh' as const,
+      state: undefined,
+      byLists: { from: null, until: null },
+      output: lookFor(id, spec.name, () => found.add(spec.name)),
+    }))
+  const failures = await readStreams(source, config, readings, { ...tools, refused: [] })
+  for (const { error } of failures)
+    throw new ConnectorError(error.failure, error.id, `Nothing was erased. ${error.message}`)
+  return [...found]
+}
+
+/** An output that only looks for the records of a person. */
+function lookFor(id: string, stream: string, onFound: () => void): StreamOutput {
+  const paths = personPathsOf(stream)
+  const ignore = () => undefined
+  const counts = { records: 0, deletes: 0, isTracked: true }
+  return {
+    ...{ counts, started: ignore, running: ignore, rateLimited: ignore, waiting: ignore },
+    ...{ deletes: ignore, checkpoint: ignore, generationComplete: ignore, complete: ignore },
+    ...{ incomplete: ignore, untracked: ignore, onRecord: ignore },
+    state: async () => {},
+    flush: async () => {},
+    records(batch) {
+      counts.records += batch.count
+      for (let i = 0; i < batch.count; i++) {
+        if (batch.ops[i] !== UPSERT) continue
+        const record: unknown = JSON.parse(Buffer.from(batch.received(i)).toString('utf8'))
+        if (personIdsIn(record, paths).includes(id)) onFound()
+      }
+      return undefined
+    },
+  }
+}

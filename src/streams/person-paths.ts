@@ -1,0 +1,45 @@
+import { isJsonObject } from '../ground/json.ts'
+import type { JsonSchema } from '../records/stream-spec.ts'
+import { readStreamSchema, streams } from './streams.ts'
+
+/** The names of the members that lead to the id of a person in the records of a stream, from the outermost one on. */
+export type PersonPath = readonly [column: string, ...rest: string[]]
+
+/** The collection of the people. */
+export const PEOPLE = 'people'
+/** The stream whose records lead to people only if their member `collection` says so. */
+export const REFERENCES = 'external_references'
+
+/** The streams whose records lead to a person, with the paths of the ids, by `x-meaning` in their schemas. */
+export function personStreams(): ReadonlyMap<string, readonly PersonPath[]> {
+  const all = [...streams.keys()].map((stream) => [stream, personPathsOf(stream)] as const)
+  return new Map(all.filter(([, paths]) => paths.length > 0))
+}
+
+/** The paths of the ids of people in the records of a stream. */
+export function personPathsOf(stream: string): readonly PersonPath[] {
+  const meaning = stream === REFERENCES ? '{collection}.id' : `${PEOPLE}.id`
+  return pathsIn(readStreamSchema(stream), meaning, [])
+}
+
+function pathsIn(
+  { properties = {} }: JsonSchema,
+  meaning: string,
+  at: readonly string[],
+): PersonPath[] {
+  return Object.entries(properties).flatMap(([name, part]) => {
+    const [column = name, ...rest] = [...at, name]
+    const here: PersonPath[] = part['x-meaning'] === meaning ? [[column, ...rest]] : []
+    return [...here, ...pathsIn(part, meaning, [column, ...rest])]
+  })
+}
+
+/** The ids of the people to whom a record leads by these paths, as texts. */
+export function personIdsIn(record: unknown, paths: readonly PersonPath[]): string[] {
+  if (!isJsonObject(record) || (record['collection'] ?? PEOPLE) !== PEOPLE) return []
+  return paths.flatMap((path) => {
+    let value: unknown = record
+    for (const name of path) value = isJsonObject(value) ? value[name] : undefined
+    return value === undefined || value === null ? [] : [String(value)]
+  })
+}
