@@ -193,7 +193,7 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   refuse(clockFaults(outcome, running))
   refuse(trackingFaults(running))
   refuse(sizeFaults(files.state))
-  refuse(outcome.errors.filter((message) => message.includes('Unexpected error')))
+  refuse(outcome.errors.filter((message) => /Unexpected error|max_missing allows/.test(message)))
   refuse(rule.faults(outcome.completed, happened))
   // A tap says of all its streams at once whether they are complete.
   if (place !== 'singer')

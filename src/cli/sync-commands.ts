@@ -149,6 +149,11 @@ export function addSync(program: Command, act: Act): void {
     )
     .option('--drop-others', 'with --rewrite: lose what no sync has created in the file')
     .option(
+      '--approve-deletes <stream:count:time>',
+      'delete missing rows once, as the message of a failed stream names them; may be repeated',
+      approvals,
+    )
+    .option(
       '--keep-deleted',
       'from now on, the file keeps deleted rows, with the time in _deleted_at',
     )
@@ -174,6 +179,12 @@ export function addSync(program: Command, act: Act): void {
       const { refuseSync, syncAction } = await import('./sync-action.ts')
       await act(syncAction(options, parent), refuseSync(options))
     })
+}
+
+function approvals(text: string, before: readonly string[] = []): readonly string[] {
+  if (!/^[a-z_]+:\d{1,9}:[\dTZ:.-]+$/.test(text))
+    throw new InvalidArgumentError('It must be stream:count:time, as the message names it.')
+  return [...before, text]
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }

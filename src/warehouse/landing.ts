@@ -215,6 +215,8 @@ export interface Replacement {
   /** Whether the other one keeps deleted rows, and how many it has. */
   readonly keepsDeleted: boolean
   readonly deletedRows: number
+  /** The states of the streams in the other one, unless this one has them. */
+  readonly states: ReadonlyMap<string, unknown>
   /** What there is if not everything can be read. */
   readonly meanwhile: string
   /** A transient error if a process has the other one open. */

@@ -23,7 +23,7 @@ const whole =
   (records: readonly string[], generation = 7): Script =>
   async (output) => {
     await send(output, records, generation)
-    output.generationComplete(generation)
+    output.note({ type: 'generation complete', generation })
     await output.complete()
   }
 const sync = (...records: string[]) => syncLists(file(), new Map([[jobs, whole(records)]]))

@@ -35,10 +35,8 @@ export async function settle(
   const rows = await replaceChanged(landing, table, incoming, settling)
   if (!settling.isWhole) return rows
   const { place } = table
-  const living = async (from: string, condition: string) =>
-    Number((await landing.query(`SELECT count(*) FROM ${from} AS one WHERE ${condition}`))[0]?.[0])
-  const came = await living(incoming, `one.${OP} = ${byte(PRESENT)}`)
-  if ((await living(place, livesAs('one', table))) === came) return came
+  const came = await countIn(landing, incoming, `one.${OP} = ${byte(PRESENT)}`)
+  if ((await livingIn(landing, table)) === came) return came
   // Somebody else has added rows without a key, or with the key of another one.
   const keys = keysOf(landing.sql, table, 'one')
   const names = keys.map((key, i) => `${key} AS ${KEY}${i}`)
@@ -51,6 +49,42 @@ export async function settle(
   )
   await replaceChanged(landing, table, incoming, settling)
   return came
+}
+
+/** How many rows live in a table. */
+export function livingIn(landing: Landing, table: Table): Promise<number> {
+  return countIn(landing, table.place, livesAs('one', table))
+}
+
+async function countIn(landing: Landing, from: string, condition: string): Promise<number> {
+  const [[count] = []] = await landing.query(
+    `SELECT count(*) FROM ${from} AS one WHERE ${condition}`,
+  )
+  return Number(count)
+}
+
+/** The days that are no longer kept: those before `day`, by the dates in a field. */
+export interface DaysLeft {
+  readonly field: string
+  readonly day: string
+}
+
+/**
+ * Removes the rows of days that are no longer kept, deleted ones too. A row without a valid date stays. Returns how many
+ * rows live in the table then.
+ */
+export async function removeBefore(
+  landing: Landing,
+  table: Table,
+  { field, day }: DaysLeft,
+): Promise<number> {
+  const { textOf, literal } = landing.sql
+  for (const { name, type, property, variantOf } of table.columns)
+    if (property === field && variantOf === undefined)
+      await landing.run(
+        `DELETE FROM ${table.place} AS old WHERE left(${textOf(`old.${quoted(name)}`, type)}, 10) < ${literal(day)}`,
+      )
+  return livingIn(landing, table)
 }
 
 /** Returns how many rows live in the table then, if no key is there twice. */

@@ -12,7 +12,7 @@ import {
 } from './flat-view.ts'
 import type { Dialect, Landing, Limits, PresentTables } from './landing.ts'
 import type { Progress } from './load-rows.ts'
-import type { AddedRows } from './settle.ts'
+import { type AddedRows, livingIn } from './settle.ts'
 import { alterTable, createTable, nextName, nextOf, quoted, type Table } from './sql.ts'
 
 /** Members of an open object with more members than this are only in its JSON. */
@@ -22,7 +22,7 @@ const MAX_MEMBERS = 100
 export function knownTables({ schemas: { account } }: Dialect): string[] {
   return [
     // Without a primary key: after a disk was full, DuckDB finds keys in an index that the table does not have.
-    `CREATE TABLE IF NOT EXISTS ${account}.states (stream VARCHAR, state JSON NOT NULL)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.states (stream VARCHAR, state JSON NOT NULL, starts_over BOOLEAN NOT NULL)`,
     // A property is its JSON text: no other has half of a surrogate pair.
     `CREATE TABLE IF NOT EXISTS ${account}.columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR, variant_of VARCHAR)`,
     `CREATE TABLE IF NOT EXISTS ${account}.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)`,
@@ -83,7 +83,7 @@ export async function readTables(landing: Landing): Promise<StoredTables> {
     members,
     views: new Map(views),
     names,
-    withState: await namesIn(`SELECT stream FROM ${account}.states`),
+    withState: await namesIn(`SELECT stream FROM ${account}.states WHERE NOT starts_over`),
     progress: await storedProgress(landing),
     present,
   }
@@ -283,16 +283,9 @@ export async function prepareTable(
   if (!hasNext && stored.next === undefined && !isDamaged)
     return { ...stored, isFilling: stored.generation < 0 }
   // The next read replaces all rows of the table.
-  await run([`DROP TABLE IF EXISTS ${waiting.place}`, removeState(sql, name)])
+  await run([`DROP TABLE IF EXISTS ${waiting.place}`, startOver(sql, name)])
   const rows = await livingIn(landing, table)
   return { ...stored, generation: 0, rows, next: undefined, isFilling: false }
-}
-
-/** How many rows live in a table. */
-async function livingIn(landing: Landing, { place, keepsDeleted }: Table): Promise<number> {
-  const living = keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
-  const [[count] = []] = await landing.query(`SELECT count(*) FROM ${place} AS source${living}`)
-  return Number(count)
 }
 
 /**
@@ -333,6 +326,11 @@ function adapt(
   const statements = alterTable(sql, place, before, columns)
   if (!keepsDeleted || isMarked) return statements
   return [...statements, `ALTER TABLE ${place} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`]
+}
+
+/** The next read of a stream starts over; see `streamsToStartOver`. */
+function startOver({ schemas: { account }, literal }: Dialect, stream: string): string {
+  return `UPDATE ${account}.states SET starts_over = true WHERE stream = ${literal(stream)}`
 }
 
 /** Removes the state of a stream. */

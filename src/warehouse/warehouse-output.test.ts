@@ -75,7 +75,6 @@ describe('commits', () => {
         async () => void begun.push(sent),
         () => () => {},
       ),
-      log: { debug() {}, info() {}, warn() {} },
       now: () => new Date(0),
     })
     for (const id of ids) {
@@ -102,7 +101,6 @@ describe('commits', () => {
       }),
       keys: createRisingKeys(-1),
       commits,
-      log: { debug() {}, info() {}, warn() {} },
       now: () => new Date(0),
     })
     await expect(send(output, ['{"id":1}'])).rejects.toThrow('no space is left on the disk')
@@ -140,7 +138,6 @@ describe('commits', () => {
       },
       keys: createRisingKeys(-1),
       commits,
-      log: { debug() {}, info() {}, warn() {} },
       now: () => new Date(0),
     })
     const idsFrom = (first: number, length: number) =>

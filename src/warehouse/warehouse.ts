@@ -13,15 +13,19 @@ import {
   keepDeletedRows,
   keepsDeletedRows,
   nextMoment,
+  readStates,
   type SyncEnd,
+  streamsToStartOver,
 } from './account.ts'
 import type { Column } from './column.ts'
 import { columnsOf } from './column-names.ts'
 import { damageOf, warningOfDamage, warningOfView } from './damage.ts'
+import { valuesIn, warnOfEmptied } from './emptied-columns.ts'
 import type { Description } from './flat-view.ts'
 import type { Dialect, Landing, Owner, Patience } from './landing.ts'
 import { engineOf } from './landings.ts'
 import { type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
+import { type DaysLeft, removeBefore } from './settle.ts'
 import { alterTable, keyColumns, nextOf, quoted, type Table } from './sql.ts'
 import {
   assertNameIsFree,
@@ -40,8 +44,10 @@ import {
 /** The rows of one tenant and their states: a table per stream, and a view per stream with nested objects as columns. */
 export interface Warehouse {
   readonly sql: Dialect
-  /** The last state of each stream. */
+  /** See `readStates`. */
   states(): Promise<ReadonlyMap<string, unknown>>
+  /** See `streamsToStartOver`. */
+  streamsToStartOver(): Promise<ReadonlySet<string>>
   /** Creates missing tables and views for a sync; returns the columns of each table. */
   prepare(specs: readonly StreamSpec[], at: Date): Promise<ReadonlyMap<string, readonly Column[]>>
   /** The columns in lower case that others had added to the table when it was prepared. */
@@ -121,14 +127,8 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
   let known: ReadonlyMap<string, Known> = new Map()
   return {
     sql,
-    async states() {
-      const rows = await told(
-        landing.query(`SELECT stream, state FROM ${sql.schemas.account}.states`),
-      )
-      return new Map(
-        rows.map(([stream, state]) => [String(stream), JSON.parse(String(state)) as unknown]),
-      )
-    },
+    states: () => told(readStates(landing)),
+    streamsToStartOver: () => told(streamsToStartOver(landing)),
     prepare: (specs, at) =>
       told(
         landing.atomically(async () => {
@@ -197,7 +197,7 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
     await landing.atomically(async () => {
       const moment = await nextMoment(landing, at)
       for (const load of loads)
-        next.set(load.stream, await commitLoad(landing, knownOf(load.stream), load, moment))
+        next.set(load.stream, await commitLoad(landing, knownOf(load.stream), load, moment, log))
     })
     known = next
   }
@@ -249,12 +249,16 @@ async function commitLoad(
   present: Known,
   load: Load,
   moment: string,
+  log: Log,
 ): Promise<Known> {
   const { sql } = landing
   const { account } = sql.schemas
-  const { stream, state, completeGeneration, complete } = load
+  const { stream, state, completeGeneration, complete, left } = load
   const table = { ...present.table, columns: load.columns }
   await alter(landing, present, table)
+  // Rows of generation 0 may have been written with other settings, which kept other values.
+  const isCompared = present.generation > 0 && present.generation < (completeGeneration ?? 0)
+  const before = isCompared ? await valuesIn(landing, table) : undefined
   let progress: Progress = present
   let { members } = present
   for (const part of partsOf(load)) {
@@ -264,9 +268,11 @@ async function commitLoad(
     const columns = [...new Set(part.files.flatMap((file) => file.columns))]
     members = [...members, ...(await newMembers(landing, { ...present, members }, columns, added))]
   }
+  if (left !== undefined) progress = await withoutDays(landing, table, progress, left)
+  if (before !== undefined) warnOfEmptied(before, await valuesIn(landing, table), stream, log)
   if (state !== undefined) await landing.run(removeState(sql, stream))
   if (typeof state === 'string')
-    await landing.run(`INSERT INTO ${account}.states VALUES ($1, $2)`, [stream, state])
+    await landing.run(`INSERT INTO ${account}.states VALUES ($1, $2, false)`, [stream, state])
   await landing.run(committed(sql, stream, progress, complete))
   const isReadWhole = present.isReadWhole || completeGeneration !== undefined
   const now: Known = { ...present, ...progress, table, members, isReadWhole }
@@ -274,6 +280,19 @@ async function commitLoad(
     members.length === present.members.length &&
     table.columns.length === present.table.columns.length
   return isSame ? now : { ...now, names: (await createView(landing, now)).names }
+}
+
+/** Removes the rows of days that are no longer kept, also those that wait. */
+async function withoutDays(
+  landing: Landing,
+  table: Table,
+  progress: Progress,
+  left: DaysLeft,
+): Promise<Progress> {
+  const rows = await removeBefore(landing, table, left)
+  if (progress.next === undefined) return { ...progress, rows }
+  const waiting = await removeBefore(landing, nextOf(landing.sql, table), left)
+  return { ...progress, rows, next: { ...progress.next, rows: waiting } }
 }
 
 /** Drops the variants of a table that have no values. */

@@ -2,7 +2,7 @@ import { accessSync, chmodSync, constants, existsSync, renameSync, rmSync, statS
 import { dirname, resolve } from 'node:path'
 import { ConnectorError } from '../../ground/errors.ts'
 import { ownFile } from '../../ground/private-file.ts'
-import { FORMAT_BEFORE, isOwned, RedactedOtherwise } from '../account.ts'
+import { FORMAT_BEFORE, isOwned, RedactedOtherwise, readStates } from '../account.ts'
 import { DELETED_AT } from '../column.ts'
 import type { Landing, Owner, Patience, Replacement, ReplacementRules } from '../landing.ts'
 import { quoted } from '../sql.ts'
@@ -28,12 +28,15 @@ export async function prepareReplacement(
 ): Promise<Replacement> {
   const fresh = `${path}.rewrite`
   const deleted = { keepsDeleted: false, deletedRows: 0 }
+  let states: Replacement['states'] = new Map()
   if (hasContent(path)) {
     const isOurs = (await isOwnedUnder(path, owner, patience)) !== false
     await lookInto(path, patience, async (landing) => {
       await assertNoneOf(kept, landing)
       if (!dropsOthers) await assertNoOthers(path, landing)
-      if (isOurs) Object.assign(deleted, await deletedRowsIn(landing))
+      if (!isOurs) return
+      Object.assign(deleted, await deletedRowsIn(landing))
+      states = await readStates(landing)
     })
   }
   if (!(await canContinue(fresh, owner, patience))) remove(fresh)
@@ -41,6 +44,7 @@ export async function prepareReplacement(
     address: fresh,
     meanwhile: `${path} stays as it was`,
     ...deleted,
+    states,
     async takePlace() {
       if (existsSync(`${fresh}.wal`)) await emptyLog(fresh)
       // A sync of the old file would continue in it, and leave a write-ahead log beside the new one.

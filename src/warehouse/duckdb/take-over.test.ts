@@ -46,7 +46,7 @@ const sync = (keepsDeleted: boolean, ...records: readonly Sent[]) =>
         jobs,
         async (output) => {
           await send(output, records, 7)
-          output.generationComplete(7)
+          output.note({ type: 'generation complete', generation: 7 })
           await output.complete()
         },
       ],

@@ -1,6 +1,6 @@
 import { asConnectorError } from '../../ground/errors.ts'
 import { createMask } from '../../ground/mask.ts'
-import type { Failure, Source, StreamOutput, StreamRequest } from '../../protocol/connector.ts'
+import type { Source, StreamOutput, StreamRequest } from '../../protocol/connector.ts'
 import {
   createJsonBatch,
   type DELETE,
@@ -38,7 +38,7 @@ export function sending(...records: readonly Sent[]): Script {
 }
 
 export async function send(
-  output: StreamOutput,
+  output: Pick<StreamOutput, 'records'>,
   records: readonly Sent[],
   generation = 1,
 ): Promise<void> {
@@ -70,16 +70,12 @@ function createListSource(scripts: Scripts) {
     streams: () => [...scripts.keys()],
     check: async () => ({ isUsable: true, message: '' }),
     async read(_config, requests: readonly StreamRequest[]) {
-      const failures: Failure[] = []
       for (const { name, state, output } of requests) {
         states.set(name, state)
         const [, script] = [...scripts].find(([spec]) => spec.name === name) ?? []
         output.started(() => ({ syncs: Number((state as { syncs?: number })?.syncs ?? 0) + 1 }))
-        await script?.(output).catch((error) =>
-          failures.push({ stream: name, error: asConnectorError(error) }),
-        )
+        await script?.(output).catch((error) => output.failed(asConnectorError(error)))
       }
-      return failures
     },
   }
   return { source, states }
