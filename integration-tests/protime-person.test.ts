@@ -250,8 +250,8 @@ it('protime person erase that is killed leaves the old file or the new one', {
   const { warehouse, words, sync } = settle()
   await sync()
   await removeFromService()
-  const waiting = "_protime_next_breaks WHERE person->>'$.id'"
-  await ask(warehouse, 'CREATE TABLE _protime_next_breaks AS FROM breaks')
+  const waiting = "_protime.next_breaks WHERE person->>'$.id'"
+  await ask(warehouse, 'CREATE TABLE _protime.next_breaks AS FROM breaks')
   const keep = readFileSync(warehouse)
   const content =
     "SELECT count(*)::INT AS rows, sum(hash(source))::VARCHAR AS sum FROM clockings AS source WHERE person->>'$.id' <> "

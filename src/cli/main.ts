@@ -51,6 +51,7 @@ export async function runProtime(
   const { stdin = process.stdin, time } = io
   const { stdout, stderr, env } = withProcessDefaults(io)
   const mask = createMask(LINK_TOKENS)
+  if (env['PGPASSWORD']) mask.add(env['PGPASSWORD'])
   const debug = debugSwitch(env)
   const screen = createScreen(stderr, env, mask)
   const quiet = { isOn: false }

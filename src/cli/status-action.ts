@@ -1,7 +1,7 @@
 import { INVENTORY, streams as knownStreams } from '../streams/streams.ts'
 import { DELTA_LIFE_HOURS } from '../sync/plan.ts'
-import { readStatus, type StreamAge, type WarehouseAge } from '../warehouse/account.ts'
-import { createPatience } from '../warehouse/duckdb.ts'
+import { createPatience } from '../warehouse/patience.ts'
+import { readStatus, type StreamAge, type WarehouseAge } from '../warehouse/status.ts'
 import { type BareTools, EXIT, type ExitCode, orStartError } from './command.ts'
 import { recordTable, widthOf } from './record-table.ts'
 

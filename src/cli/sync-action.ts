@@ -9,7 +9,7 @@ import type { Failure } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
 import type { SyncObserver } from '../protocol/progress/sync-progress.ts'
 import { createSource } from '../source/source.ts'
-import type { Owner } from '../warehouse/account.ts'
+import type { Owner } from '../warehouse/landing.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
 import {
   type ActionTools,
@@ -18,9 +18,10 @@ import {
   type ExitCode,
   type Refuse,
 } from './command.ts'
+import { warehouseOf } from './warehouse-option.ts'
 
 export interface SyncOptions {
-  readonly warehouse: string
+  readonly warehouse?: string
   /** Names, separated by commas. */
   readonly streams?: string
   readonly fullRefresh?: boolean
@@ -54,14 +55,15 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
     const source = createSource()
     const sync = async (observer: SyncObserver) => {
       const streams = streamNames(options, input)
-      await warnOfReaders(options.warehouse, shown.log)
+      const path = warehouseOf(options.warehouse, input)
+      await warnOfReaders(path, shown.log)
       done.result = await syncWarehouse({
         source,
         config: {
           ...config,
           approvedDeletes: [...approvedDeletes, ...(options.approveDeletes ?? []).map(approvalOf)],
         },
-        path: options.warehouse,
+        path,
         streams,
         keepsDeleted: options.keepDeleted === true,
         owner: ownerOf(config),
@@ -104,7 +106,7 @@ function shownBy(
   return {
     ...progressOf(tools),
     metrics: metrics ?? tools.env[metricsVariable('protime')],
-    kept: 'The file is the tenant as of the last commit; the next sync continues there.',
+    kept: 'The warehouse is the tenant as of the last commit; the next sync continues there.',
   }
 }
 

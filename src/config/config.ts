@@ -1,4 +1,5 @@
 import { type Limit, limitOf } from '../ground/limit.ts'
+import { isLoopback } from '../ground/loopback.ts'
 import type { IdentifiedMessage } from '../ground/message-ids.ts'
 import { nearest } from '../ground/text.ts'
 import { personCodes } from '../privacy/person-codes.ts'
@@ -130,8 +131,11 @@ export function configure(input: unknown, log: { warn(message: IdentifiedMessage
   return config
 }
 
-/** Settings that only a configuration file has. `streams` names the streams of a sync. */
-const OWN_SETTINGS = { streams: { type: 'array', items: { type: 'string' } } }
+/** Settings that only a configuration file has: the streams of a sync, and where their rows go. */
+const OWN_SETTINGS = {
+  streams: { type: 'array', items: { type: 'string' } },
+  warehouse: { type: 'string' },
+}
 
 /** Parses a configuration file that people write. Unknown settings are errors, because no platform adds any. */
 export function configureFile(
@@ -256,11 +260,6 @@ function address(name: string, text: string): string {
     )
   }
   return url.href.replace(/\/+$/, '')
-}
-
-/** Whether the host of a URL is this machine. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 }
 
 function references(choices: readonly ReferenceChoice[]): readonly ReferenceChoice[] {
