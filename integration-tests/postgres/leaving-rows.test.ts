@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
+import { personCodes } from '../../src/privacy/person-codes.ts'
 import { PRIVACY_KEY } from '../histories/history.ts'
 import { type SyncedTenant, startSyncedTenant } from '../testing/synced-tenant.ts'
 import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
@@ -95,6 +96,29 @@ describe.skipIf(IS_LEFT_OUT)('a client that no longer sees half of the people', 
     expect((await sync()).stderr).toContain(
       'people: no row has a value any more in firstname. If the service',
     )
+  })
+})
+
+describe.skipIf(IS_LEFT_OUT)('the rows of a suppressed person', () => {
+  it('leave every stream, and stay away', async () => {
+    const { emulator, sync, settings, ask, verify } = await start(['people', 'clockings'], {
+      people: 6,
+      months: 1,
+    })
+    await sync()
+    const person = Number(emulator.all('people')[0]?.['id'])
+    const tables = `SELECT id AS person FROM ${schema()}_flat.people UNION ALL SELECT person_id FROM ${schema()}_flat.clockings`
+    const rows = () =>
+      ask(`SELECT count(*)::INT AS n FROM (${tables}) AS all_rows WHERE person = ${person}`)
+    expect(await rows()).not.toEqual([{ n: 0 }])
+    const name = String(emulator.config()['tenant'])
+    const code = personCodes({ key: PRIVACY_KEY, tenant: name }).of(String(person))
+    Object.assign(settings, { privacy_key: PRIVACY_KEY, suppressed_people: [code] })
+    for (const hours of [0, 73]) {
+      emulator.advance({ hours })
+      expect([(await sync()).exitCode, await rows()]).toEqual([0, [{ n: 0 }]])
+      expect((await verify()).summary).toMatchObject({ differences: 0 })
+    }
   })
 })
 
