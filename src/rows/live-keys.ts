@@ -178,7 +178,7 @@ export function createLiveKeys(
       for (const key of keys) sets.unconfirmed.add(key)
     },
     /**
-     * Only a second look has had the row: it is unconfirmed for the next sync, which looks again, unless there are many of
+     * Only a recheck has had the row: it is unconfirmed for the next sync, which looks again, unless there are many of
      * them.
      */
     leaveForNextSync: (key: Key) => sets.onlyListed.add(key),

@@ -46,7 +46,7 @@ export interface KeySets {
   ofThisPage: IdSet
   /** Rows whose deletion was reported to this process. */
   reportedDeleted: IdSet
-  /** Rows that only a second look has had: if they are few, they are unconfirmed for the next sync. */
+  /** Rows that only a recheck has had: if they are few, they are unconfirmed for the next sync. */
   onlyListed: IdSet
 }
 

@@ -86,7 +86,7 @@ type Purpose =
   /** They have changed: the answer to a delta link. */
   | 'changes'
   /** Those are written that a complete read has not found, or that were not confirmed. */
-  | 'second look'
+  | 'recheck'
   /** They are compared with what the warehouse has, and not written. */
   | 'comparison'
   /** They leave the warehouse because of their day: those are deleted that it has. */
@@ -104,7 +104,7 @@ export interface EmitSettings extends Partial<RowTreatment> {
   readonly slice?: string
   /** See `Pages.read`. */
   readonly of?: string
-  /** Called with each row that only a second look has found. */
+  /** Called with each row that only a recheck has found. */
   readonly onFound?: ((key: Key) => void) | undefined
 }
 
@@ -207,7 +207,7 @@ async function* emitPages(
   ): void {
     mark?.(batch, contradicted)
     if (purpose === 'changes') noteChanges(batch, state)
-    if (purpose === 'second look') keys.skipFound(batch)
+    if (purpose === 'recheck') keys.skipFound(batch)
     const isChange = purpose === 'changes'
     keys.observe(batch, typeof where === 'function' ? where(batch) : where, { mayRepeat, isChange })
     if (contradicted.length > 0) keys.leaveUnconfirmed(contradicted)

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, notEntitled } from '../http/token.ts'
@@ -59,7 +60,7 @@ export async function runSync(
     const streams = tasks.map(({ stream, output: { counts } }) => ({ name: stream.stream, counts }))
     const line = summary(streams, failures, client.traffic, seconds)
     if (failures.length === 0) settings.log.info(line)
-    else settings.log.warn(line)
+    else settings.log.warn(warningOf('sync-not-complete', line))
     return failures
   } finally {
     await session.close()
@@ -303,7 +304,7 @@ function inContext(error: ConnectorError): ConnectorError {
   return new ConnectorError(
     'config',
     'permission-missing',
-    `${error.message} Ask the operator of the service for the permission, or deselect the stream.`,
+    `${error.message} Ask the operator of the service for the permission.`,
     { cause: error },
   )
 }

@@ -165,8 +165,9 @@ export function createStreamState(
     },
     beginAnew: (at, position) => beginAnew(at, position),
     startOver(reason, at, from = state.start) {
-      const say = reason.isQuiet === true ? log.debug : log.warn
-      say(warningOf('starts-over', `${reason.message}; the stream is read from the beginning.`))
+      const text = `${reason.message}; the stream is read from the beginning.`
+      if (reason.isQuiet === true) log.debug(text)
+      else log.warn(warningOf('starts-over', text))
       state.start = from
       beginAnew(at, first, reason.isDeadLink === true && mode === 'full_refresh')
       state.begunFrom = streamStart({ wholeRows: state.wholeRows }, reason.why)
