@@ -63,6 +63,37 @@ export function plain<T extends string | number | boolean | null>(
   return { stored, read, write: asStored, fresh, about }
 }
 
+/** How a value becomes JSON: null if it is empty. `parse` returns undefined, or throws, if the JSON is damaged. */
+export interface JsonForm<T> {
+  readonly toJson: (value: T) => unknown
+  readonly parse: (json: unknown) => T | undefined
+}
+
+/** A field that is stored as JSON text, null if it is empty. */
+export function jsonText<T>(
+  stored: string,
+  { toJson, parse }: JsonForm<T>,
+  fresh: NoInfer<T>,
+  about: string,
+): Field<T> {
+  return {
+    stored,
+    read(value) {
+      try {
+        return value === null ? fresh : parse(JSON.parse(String(value)))
+      } catch {
+        return undefined
+      }
+    },
+    write(value) {
+      const json = toJson(value)
+      return json === null ? null : JSON.stringify(json)
+    },
+    fresh,
+    about,
+  }
+}
+
 /** A time, null for none. */
 export function moment(stored: string, about: string): Field<Date | null> {
   const write = (at: Date | null) => at?.toISOString() ?? null
