@@ -53,7 +53,7 @@ export async function list(position: List, context: StreamContext): Promise<Posi
     return { ...history.changes, requested: false, historyAt: isOver ? begunAt : null }
   }
   if (!isResumed || mode === 'full_refresh') return { phase: 'complete', next: 'list' }
-  state.beginAnew(clock.now(), LIST)
+  state.beginAnew(clock.now())
   return LIST
 }
 
