@@ -9,7 +9,7 @@ import type { Key } from '../rows/id-set.ts'
 import { mayDelete } from './brake.ts'
 import { followChanges } from './delta.ts'
 import { type Compared, isListDue } from './due.ts'
-import type { StreamContext } from './emit.ts'
+import { emit, type StreamContext } from './emit.ts'
 import { isExtra, type ListsOutcome, readExtraLists, secondLook } from './lists.ts'
 import { changesAfter, LIST } from './position.ts'
 
@@ -214,7 +214,7 @@ async function askEach(context: StreamContext, asked: readonly Key[]): Promise<b
   for (const id of known === undefined ? asked : [known, ...asked]) {
     const link = requestUrl({ path: `/${stream.collection}/${id}`, references }, endpoints)
     try {
-      for await (const { count } of context.emit(link, 'single', settings))
+      for await (const { count } of emit(link, 'single', settings, context))
         if (count !== 1) return false
       found++
     } catch (error) {

@@ -26,7 +26,7 @@ export async function emitDeletes({
   state,
   output,
   clock,
-}: Pick<EmitTools, 'state' | 'output' | 'clock'>): Promise<void> {
+}: Pick<StreamContext, 'state' | 'output' | 'clock'>): Promise<void> {
   const { keys, stream, mode, generation } = state
   if (mode === 'incremental') {
     // The records before the deletes are only sent together with a STATE.
@@ -47,7 +47,7 @@ export async function emitDeletes({
 /** Deletes rows that are no longer kept. */
 export async function emitDepartures(
   rows: readonly Key[],
-  { state, output, clock }: Pick<EmitTools, 'state' | 'output' | 'clock'>,
+  { state, output, clock }: Pick<StreamContext, 'state' | 'output' | 'clock'>,
 ): Promise<void> {
   for (const chunk of chunks(rows)) {
     const gone = chunk.map((key) => members(key, state.stream))
@@ -108,18 +108,8 @@ export interface EmitSettings extends Partial<RowTreatment> {
   readonly onFound?: ((key: Key) => void) | undefined
 }
 
-/**
- * Writes the records of the pages from `first` on, and yields the end of each page. Its last records are sent with
- * the next checkpoint or the next page.
- */
-export type Emit = (
-  first: string,
-  kind: LinkKind,
-  settings: EmitSettings,
-) => AsyncGenerator<PageEnd, void>
-
-/** What the records of a stream are written with. */
-export interface EmitTools {
+/** What the read of one stream works with. */
+export interface StreamContext {
   readonly state: StreamState
   readonly pages: Pages
   readonly output: StreamOutput
@@ -127,18 +117,8 @@ export interface EmitTools {
   /** What lists have shown of the stream in this sync. */
   readonly parts: ListedParts
   readonly suppression: Suppression
-}
-
-/** Creates the writing of one stream's pages. */
-export function createEmit(tools: EmitTools): Emit {
-  return (first, kind, settings) => emitPages(first, kind, settings, tools)
-}
-
-/** What the read of one stream works with. */
-export interface StreamContext extends EmitTools {
   readonly config: Config
   readonly endpoints: Endpoints
-  readonly emit: Emit
   /** The last day of lists; see `lastDayOf`. */
   readonly lastDay: Day
   readonly log: Log
@@ -148,11 +128,15 @@ export interface StreamContext extends EmitTools {
   readonly inventory: StreamInventory | undefined
 }
 
-async function* emitPages(
+/**
+ * Writes the records of the pages from `first` on, and yields the end of each page. Its last records are sent with
+ * the next checkpoint or the next page.
+ */
+export async function* emit(
   first: string,
   kind: LinkKind,
   settings: EmitSettings,
-  { state, pages, output, clock, parts, suppression }: EmitTools,
+  { state, pages, output, clock, parts, suppression }: StreamContext,
 ): AsyncGenerator<PageEnd, void> {
   const { purpose, place, mark, order = createPageOrder(), onFound } = settings
   const { slice = '', of = first } = settings

@@ -7,7 +7,7 @@ import { deltaStart, type Slice, slicesOf } from '../pages/slices.ts'
 import type { Key } from '../rows/id-set.ts'
 import { changedRows } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
-import type { EmitSettings, StreamContext } from './emit.ts'
+import { type EmitSettings, emit, type StreamContext } from './emit.ts'
 import {
   type Changes,
   changesAfter,
@@ -101,7 +101,7 @@ async function readByDelta(context: StreamContext): Promise<void> {
   )
   const link = deltaStart(stream, deltaWindow(start, clock.now()), config, endpoints)
   // A list cannot be continued from the pages of a delta, so there are no checkpoints.
-  for await (const _ of context.emit(link, 'start', { purpose: 'rows' }));
+  for await (const _ of emit(link, 'start', { purpose: 'rows' }, context));
 }
 
 /** What came of lists that were read in addition to the stream itself. */
@@ -203,11 +203,8 @@ async function* emitSlices(
     if (i < first) continue
     const kind = page === null ? 'list' : 'next'
     try {
-      for await (const end of context.emit(page?.url ?? link, kind, {
-        ...settings,
-        slice: key,
-        of: link,
-      })) {
+      const ofSlice = { ...settings, slice: key, of: link }
+      for await (const end of emit(page?.url ?? link, kind, ofSlice, context)) {
         if (end.nextLink === undefined) continue
         yield { slice: key, page: { url: end.nextLink, at: context.clock.now() } }
       }

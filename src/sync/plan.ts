@@ -292,7 +292,7 @@ export function storedCharacters(decision: Decision): number {
 }
 
 /** Whether the stream continues a delta that an earlier sync began. */
-export function continuesDelta(decision: Decision): boolean {
+export function continuesDelta({ decision }: { readonly decision: Decision }): boolean {
   if (decision.do !== 'restore' || decision.startOver !== undefined) return false
   return isOfDelta(decision.stored.position)
 }
