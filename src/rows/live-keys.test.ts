@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { seeded } from '../page/testing/generated-body.ts'
 import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { createLiveKeys, type LiveKeys } from './live-keys.ts'
-import type { Place, PlaceOf } from './observed-batch.ts'
+import type { PlaceOf } from './observed-batch.ts'
 import { charactersOf, createIdBudget } from './stored-keys.ts'
 
 interface Item {
@@ -159,7 +159,7 @@ describe('live keys', () => {
     'leaves unconfirmed that a list has before the window and the delta in it: %s',
     (_, count, left) => {
       const rows = batch(...Array.from({ length: count }, (_row, i) => ({ id: i + 1 })))
-      for (const place of ['history', () => 'history'] as (Place | PlaceOf)[]) {
+      for (const place of ['history', () => 'history'] as PlaceOf[]) {
         const keys = liveKeys()
         keys.observe(rows, 'window')
         keys.observe(rows, place)

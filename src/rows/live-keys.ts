@@ -1,5 +1,5 @@
 import { type RecordBatch, SKIP } from '../records/record-batch.ts'
-import { createIdSet, type Key, keyAt } from './id-set.ts'
+import { createIdSet, type Key, keyAt, keysOf } from './id-set.ts'
 import {
   isKnown,
   isPlain,
@@ -76,14 +76,10 @@ export function createLiveKeys(
      * `mayRepeat`: the rest of the page is still to come, and if it is requested again, these records may be missing
      * from it. `isChange`: the delta reports the rows as changes.
      */
-    observe(
-      batch: RecordBatch,
-      place: Place | PlaceOf,
-      { mayRepeat = false, isChange = false } = {},
-    ) {
+    observe(batch: RecordBatch, place: PlaceOf, { mayRepeat = false, isChange = false } = {}) {
       highestVersion = later(highestVersion, batch.highestVersion ?? null)
       if (!isTracked) return
-      if (mayRepeat) for (let i = 0; i < batch.count; i++) sets.ofThisPage.add(keyAt(batch, i))
+      if (mayRepeat) for (const key of keysOf(batch)) sets.ofThisPage.add(key)
       if (sought.size > 0) withoutSkipped(batch, (key) => sought.delete(key))
       if (!(place instanceof Function) && isPlain(batch)) {
         const contradicted = place === 'history' ? keysIn(sets.window, batch) : []
@@ -93,11 +89,7 @@ export function createLiveKeys(
     },
     /** Whether a batch has a row that the present complete read has met on another page. */
     hasMet(batch: RecordBatch): boolean {
-      for (let i = 0; i < batch.count; i++) {
-        const key = keyAt(batch, i)
-        if (isKnown(key, sets) && !sets.doubted.has(key)) return true
-      }
-      return false
+      return keysOf(batch).some((key) => isKnown(key, sets) && !sets.doubted.has(key))
     },
     /** The current page was interrupted, and will be requested again. */
     pageInterrupted() {
@@ -195,7 +187,7 @@ export function createLiveKeys(
      */
     markFound(batch: RecordBatch) {
       if (isPlain(batch)) sought.deleteIntegers(batch.keys)
-      else for (let i = 0; i < batch.count; i++) sought.delete(keyAt(batch, i))
+      else for (const key of keysOf(batch)) sought.delete(key)
     },
     /** Ends the comparison. If it is complete, the rows that were neither found nor changed are unconfirmed, and returned. */
     endSeek(isComplete: boolean): readonly Key[] {
@@ -251,10 +243,7 @@ export function createLiveKeys(
     leave(rows: RecordBatch | 'history'): readonly Key[] {
       const { window, history, unseen, doubted, unconfirmed, written, onlyListed } = sets
       const known = [window, history, unseen, doubted]
-      const all =
-        rows === 'history'
-          ? [...history.keys()]
-          : Array.from({ length: rows.count }, (_, i) => keyAt(rows, i))
+      const all = rows === 'history' ? [...history.keys()] : keysOf(rows)
       const left = all.filter((key) => !isTracked || known.some((set) => set.has(key)))
       for (const key of left)
         for (const set of [...known, unconfirmed, written, onlyListed]) set.delete(key)

@@ -86,9 +86,10 @@ export function createStreamInventory(stream: Stream) {
       records += some.length
     }
     const living = { records, keys: sum.text, isComplete: true }
-    const { count, parts } = summed.isOn ? summed.sums() : { count: -1, parts: [] }
+    const parts = summed.sums()
+    const listed = parts.reduce((sum, part) => sum + part.records, 0)
     // For a stream without dates, a list must have had all rows. Other streams are listed only for some days.
-    const isWhole = stream.dateField !== undefined || count === records
+    const isWhole = stream.dateField !== undefined || listed === records
     return { ...living, range: summed.range, parts: isWhole ? parts : [] }
   }
 }

@@ -4,13 +4,14 @@ import type { ServerClock } from '../http/clock.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import type { LinkKind } from '../pages/page-failures.ts'
-import type { Pages } from '../pages/pages.ts'
+import type { PageOrigin, Pages } from '../pages/pages.ts'
 import type { Suppression } from '../pages/suppression.ts'
 import type { KeyMembers, Log, StreamOutput } from '../protocol/connector.ts'
 import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { type Key, keyAt } from '../rows/id-set.ts'
 import { latestChanges } from '../rows/latest-changes.ts'
 import type { ListedParts } from '../rows/listed-parts.ts'
+import type { PlaceOf } from '../rows/observed-batch.ts'
 import { createPageOrder, dayIn, type RowTreatment } from '../rows/row-treatment.ts'
 import type { StreamInventory } from '../rows/stream-inventory.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -98,12 +99,8 @@ type Purpose =
  * How the records of pages are written. Without a `place`, their rows are not tracked; the `order` is by default batch
  * by batch.
  */
-export interface EmitSettings extends Partial<RowTreatment> {
+export interface EmitSettings extends Partial<RowTreatment>, PageOrigin {
   readonly purpose: Purpose
-  /** The slice of a list to which the pages belong. */
-  readonly slice?: string
-  /** See `Pages.read`. */
-  readonly of?: string
   /** Called with each row that only a second look has found. */
   readonly onFound?: ((key: Key) => void) | undefined
 }
@@ -139,10 +136,9 @@ export async function* emit(
   { state, pages, output, clock, parts, suppression }: StreamContext,
 ): AsyncGenerator<PageEnd, void> {
   const { purpose, place, mark, order = createPageOrder(), onFound } = settings
-  const { slice = '', of = first } = settings
   const { keys, mode } = state
   let isLaterPage = false
-  for await (const event of pages.read(first, kind, { slice, of })) {
+  for await (const event of pages.read(first, kind, settings)) {
     if (event.type === 'interrupted') {
       keys.pageInterrupted()
       continue
@@ -185,7 +181,7 @@ export async function* emit(
   /** Notes in which place the rows are. */
   function track(
     batch: RecordBatch,
-    where: RowTreatment['place'],
+    where: PlaceOf,
     mayRepeat: boolean,
     contradicted: readonly Key[],
   ): void {
@@ -193,7 +189,7 @@ export async function* emit(
     if (purpose === 'changes') noteChanges(batch, state)
     if (purpose === 'second look') keys.skipFound(batch)
     const isChange = purpose === 'changes'
-    keys.observe(batch, typeof where === 'function' ? where(batch) : where, { mayRepeat, isChange })
+    keys.observe(batch, where, { mayRepeat, isChange })
     if (contradicted.length > 0) keys.leaveUnconfirmed(contradicted)
     if (state.auditedParts.size > 0 && purpose !== 'repair') keys.noteWritten(batch)
     if (onFound === undefined) return

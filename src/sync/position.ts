@@ -128,17 +128,16 @@ const NOWHERE = POSITION.fresh
 
 /** Converts a position to its fields. */
 export function positionFields(position: Position): PositionFields {
-  switch (position.phase) {
-    case 'initial': {
-      const { phase, page, window } = position
-      return { ...NOWHERE, phase, ...linkFields(page), window }
-    }
+  const { phase } = position
+  switch (phase) {
+    case 'initial':
+      return { ...NOWHERE, phase, ...linkFields(position.page), window: position.window }
     case 'changes': {
-      const { phase, delta, requested, window, historyAt } = position
+      const { delta, requested, window, historyAt } = position
       return { ...NOWHERE, phase, ...linkFields(delta), requested, window, historyAt }
     }
     case 'list': {
-      const { phase, page, slice, until, history } = position
+      const { page, slice, until, history } = position
       const listing = { ...NOWHERE, phase, ...linkFields(page), slice, until }
       if (history === null) return listing
       const { delta, window } = history.changes
