@@ -11,7 +11,7 @@ import {
   summedColumns,
   versionText,
 } from './checksums.ts'
-import { createIdSet, type IdSet, type Key, keyAt } from './id-set.ts'
+import { createIdSet, type Key, keyAt } from './id-set.ts'
 import type { LiveKeys } from './live-keys.ts'
 
 /** The sums of a part of a stream: of the whole stream, or of a month. */
@@ -112,55 +112,29 @@ export function createListedParts(stream: Stream) {
   }
 }
 
-/** What lists have shown of a part. */
-interface Part {
-  readonly keys: IdSet
-  /** Of the whole records of the living rows. */
-  readonly fingerprint: ReturnType<typeof createTextSum>
-  /** Of all rows that a second list can confirm. */
-  digests: Digests
-  readonly sums: PartSum
-  /** See `ListedParts.choose`. */
-  isChosen: boolean
-  /** False if a row was listed twice, or was written from another answer. */
-  isValid: boolean
-}
-
 /** Lists of one stream. */
-interface Lists {
-  readonly stream: Stream
-  readonly range: DayRange | null
-  readonly columns: readonly SummedColumn[] | undefined
-  readonly known: KnownRows | undefined
-  readonly digest: JsonDigest
-  readonly parts: Map<string, Part>
-  /** Rows that no change had reported, and those of them that a second list has confirmed. */
-  readonly unreported: Readonly<Record<Unreported, IdSet>>
-  readonly confirmed: Record<Unreported, number>
-  /** Rows that were written from other answers after the first list began. */
-  readonly others: IdSet
-  /** See `ListedParts.listed`. */
-  readonly watched: Map<Key, { readonly version: string; readonly part: string }>
-  highest: string
-}
+type Lists = ReturnType<typeof createLists>
 
 function createLists(
   stream: Stream,
   range: DayRange | null,
   columns?: readonly SummedColumn[],
   known?: KnownRows,
-): Lists {
-  const lists: Lists = {
+) {
+  const lists = {
     stream,
     range,
     columns,
     known,
     digest: new JsonDigest(),
-    parts: new Map(),
+    parts: new Map<string, Part>(),
+    /** Rows that no change had reported, and how many of them a second list has confirmed. */
     unreported: { missing: createIdSet(), newer: createIdSet() },
     confirmed: { missing: 0, newer: 0 },
+    /** Rows that were written from other answers after the first list began. */
     others: createIdSet(),
-    watched: new Map(),
+    /** See `ListedParts.listed`. */
+    watched: new Map<Key, { readonly version: string; readonly part: string }>(),
     highest: '',
   }
   // A stream without dates has one part, even if it is empty.
@@ -169,13 +143,27 @@ function createLists(
 }
 
 function partNamed(name: string, { parts, stream }: Lists): Part {
-  const known = parts.get(name)
-  if (known !== undefined) return known
-  const [keys, digests] = [createIdSet(), createDigests()]
-  const [fingerprint, sums] = [createTextSum(), createPartSum(stream)]
-  const part = { keys, fingerprint, digests, sums, isChosen: false, isValid: true }
+  const part = parts.get(name) ?? createPart(stream)
   parts.set(name, part)
   return part
+}
+
+/** What lists have shown of a part. */
+type Part = ReturnType<typeof createPart>
+
+function createPart(stream: Stream) {
+  return {
+    keys: createIdSet(),
+    /** Of the whole records of the living rows. */
+    fingerprint: createTextSum(),
+    /** Of all rows that a second list can confirm. */
+    digests: createDigests(),
+    sums: createPartSum(stream),
+    /** See `ListedParts.choose`. */
+    isChosen: false,
+    /** False if a row was listed twice, or was written from another answer. */
+    isValid: true,
+  }
 }
 
 /** Notes a record of a first list. */
@@ -289,8 +277,6 @@ function createPartSum(stream: Stream) {
     texts: () => ({ records, keys: keys.text, versions: versions.text, content: content.text }),
   }
 }
-
-type Digests = ReturnType<typeof createDigests>
 
 /**
  * The digests of the records of a part, 32 bits of each, because there may be millions: a record that differs from the
