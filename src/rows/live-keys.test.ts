@@ -208,11 +208,16 @@ describe('live keys', () => {
 
   it('leaves rows that only a second look has had to the next sync in each state, unless they are many', () => {
     const keys = liveKeys()
-    keys.observe(batch({ id: 1 }, { id: 2 }), 'window')
-    keys.leaveForNextSync(2)
+    const look = (...items: readonly Item[]) => {
+      const second = batch(...items)
+      keys.skipFound(second, true)
+      keys.observe(second, 'window')
+    }
+    keys.observe(batch({ id: 1 }), 'window')
+    look({ id: 1 }, { id: 2 })
     expect(keys.unconfirmed()).toEqual([])
     expect(liveKeys(keys.encode()).unconfirmed()).toEqual([2])
-    for (let id = 3; id <= 102; id++) keys.leaveForNextSync(id)
+    look(...Array.from({ length: 100 }, (_, i) => ({ id: 3 + i })))
     expect(liveKeys(keys.encode()).unconfirmed()).toEqual([])
   })
 
@@ -251,7 +256,7 @@ describe('live keys', () => {
     keys.observe(batch({ id: 1 }), 'window')
     keys.observe(batch({ id: 2, kind: DELETE }), 'window')
     const second = batch({ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 })
-    keys.skipFound(second)
+    keys.skipFound(second, false)
     expect([...second.ops]).toEqual([SKIP, SKIP, UPSERT, UPSERT])
     keys.observe(second, 'window')
     expect(deletes(keys)).toEqual([])

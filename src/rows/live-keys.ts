@@ -1,4 +1,4 @@
-import { type RecordBatch, SKIP } from '../records/record-batch.ts'
+import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { createIdSet, type Key, keyAt, keysOf } from './id-set.ts'
 import {
   isKnown,
@@ -131,13 +131,17 @@ export function createLiveKeys(
     /**
      * Used when the rows that a complete read did not find are checked. Sets the op to SKIP for records whose row it
      * has found, or whose deletion was reported. Must be called before `observe`.
+     *
+     * `isInQuestion`: the rows that only these records have are unconfirmed for the next sync, which looks again, unless
+     * there are many of them.
      */
-    skipFound(batch: RecordBatch) {
-      const { reportedDeleted, unconfirmed } = sets
+    skipFound(batch: RecordBatch, isInQuestion: boolean) {
+      const { reportedDeleted, unconfirmed, onlyListed } = sets
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
         const wasFound = isKnown(key, sets) && !unconfirmed.has(key)
         if (wasFound || reportedDeleted.has(key)) batch.ops[i] = SKIP
+        else if (isInQuestion && batch.ops[i] === UPSERT) onlyListed.add(key)
       }
     },
     /**
@@ -169,11 +173,6 @@ export function createLiveKeys(
     leaveUnconfirmed(keys: readonly Key[]) {
       for (const key of keys) sets.unconfirmed.add(key)
     },
-    /**
-     * Only a second look has had the row: it is unconfirmed for the next sync, which looks again, unless there are many of
-     * them.
-     */
-    leaveForNextSync: (key: Key) => sets.onlyListed.add(key),
     /**
      * Begins a comparison with lists, which have to find every living row, or every one from before the window. The state
      * contains nothing of it.

@@ -7,8 +7,8 @@ import type { LinkKind } from '../pages/page-failures.ts'
 import type { PageOrigin, Pages } from '../pages/pages.ts'
 import type { Suppression } from '../pages/suppression.ts'
 import type { KeyMembers, Log, StreamOutput } from '../protocol/connector.ts'
-import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
-import { type Key, keyAt } from '../rows/id-set.ts'
+import { type RecordBatch, SKIP } from '../records/record-batch.ts'
+import type { Key } from '../rows/id-set.ts'
 import { latestChanges } from '../rows/latest-changes.ts'
 import type { ListedParts } from '../rows/listed-parts.ts'
 import type { PlaceOf } from '../rows/observed-batch.ts'
@@ -101,8 +101,8 @@ type Purpose =
  */
 export interface EmitSettings extends Partial<RowTreatment>, PageOrigin {
   readonly purpose: Purpose
-  /** Called with each row that only a second look has found. */
-  readonly onFound?: ((key: Key) => void) | undefined
+  /** See `LiveKeys.skipFound`. */
+  readonly isInQuestion?: boolean
 }
 
 /** What the read of one stream works with. */
@@ -135,7 +135,7 @@ export async function* emit(
   settings: EmitSettings,
   { state, pages, output, clock, parts, suppression }: StreamContext,
 ): AsyncGenerator<PageEnd, void> {
-  const { purpose, place, mark, order = createPageOrder(), onFound } = settings
+  const { purpose, place, mark, order = createPageOrder(), isInQuestion = false } = settings
   const { keys, mode } = state
   let isLaterPage = false
   for await (const event of pages.read(first, kind, settings)) {
@@ -187,13 +187,11 @@ export async function* emit(
   ): void {
     mark?.(batch, contradicted)
     if (purpose === 'changes') noteChanges(batch, state)
-    if (purpose === 'second look') keys.skipFound(batch)
+    if (purpose === 'second look') keys.skipFound(batch, isInQuestion)
     const isChange = purpose === 'changes'
     keys.observe(batch, where, { mayRepeat, isChange })
     if (contradicted.length > 0) keys.leaveUnconfirmed(contradicted)
     if (state.auditedParts.size > 0 && purpose !== 'repair') keys.noteWritten(batch)
-    if (onFound === undefined) return
-    for (let i = 0; i < batch.count; i++) if (batch.ops[i] === UPSERT) onFound(keyAt(batch, i))
   }
 
   /** A read of several pages is complete only if no row has moved between them. */

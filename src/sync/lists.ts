@@ -118,8 +118,8 @@ export function secondLook({ state }: StreamContext): EmitSettings {
 interface ExtraLists {
   readonly purpose: 'comparison' | 'departure' | 'repair' | 'second look'
   readonly range: DayRange | null
-  /** See `EmitSettings`. */
-  readonly onFound?: EmitSettings['onFound']
+  /** See `LiveKeys.skipFound`. */
+  readonly isInQuestion?: boolean
   /** Whether others of the same look have been answered. */
   readonly isBegun?: boolean
 }
@@ -129,14 +129,14 @@ interface ExtraLists {
  * not.
  */
 export async function readExtraLists(
-  { purpose, range, onFound, isBegun = false }: ExtraLists,
+  { purpose, range, isInQuestion = false, isBegun = false }: ExtraLists,
   context: StreamContext,
 ): Promise<ListsOutcome> {
   const { state, output, log, pages } = context
   const settings =
     purpose === 'comparison' || purpose === 'departure'
       ? { purpose }
-      : { ...secondLook(context), purpose, onFound }
+      : { ...secondLook(context), purpose, isInQuestion }
   const before = pages.count
   try {
     for await (const _ of emitSlices(slicesIn(range, context), BEGINNING, settings, context))

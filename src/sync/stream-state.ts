@@ -18,22 +18,22 @@ import {
 } from './stored-state.ts'
 import type { StreamTask } from './stream-task.ts'
 
-type Known = Pick<StoredState, 'wholeRows'> &
-  Partial<Pick<StoredState, 'position' | 'isSettled' | 'rowsSoFar'>>
+/** A read from the beginning, which has about as many rows as the last complete one. */
+export function fromBeginning(why: string, wholeRows: number | null): StreamStart {
+  return { kind: 'begins', how: `from the beginning: ${why}`, expected: wholeRows ?? undefined }
+}
 
 /**
- * Where the reading of a stream starts: from the beginning if there is a reason, otherwise from its stored state. The
- * number of changes since the last sync is unknown, so none is expected.
+ * A read that continues from its stored state. The number of changes since the last sync is unknown, so none is
+ * expected.
  */
-export function streamStart(stored: Known | undefined, why: string | undefined): StreamStart {
-  const whole = stored?.wholeRows ?? undefined
-  if (why !== undefined || stored === undefined)
-    return { kind: 'begins', how: `from the beginning: ${why}`, expected: whole }
-  const { position, isSettled, rowsSoFar } = stored
-  if (position?.phase === 'changes') return { kind: 'changes', how: 'incremental' }
-  if (position?.phase === 'complete') return { kind: 'whole', how: 'whole list', expected: whole }
-  const isCounted = isSettled === false && whole !== undefined
-  const expected = isCounted ? Math.max(0, whole - (rowsSoFar ?? 0)) : undefined
+export function continued(stored: StoredState): StreamStart {
+  const { position, isSettled, wholeRows, rowsSoFar } = stored
+  if (position.phase === 'changes') return { kind: 'changes', how: 'incremental' }
+  if (position.phase === 'complete')
+    return { kind: 'whole', how: 'whole list', expected: wholeRows ?? undefined }
+  const isCounted = !isSettled && wholeRows !== null
+  const expected = isCounted ? Math.max(0, wholeRows - (rowsSoFar ?? 0)) : undefined
   return { kind: 'continues', how: 'continued', expected }
 }
 
@@ -60,9 +60,8 @@ export interface StateTools {
 export interface StateOrigin {
   readonly values: Pick<StateValues, 'service' | 'environment' | 'settings' | 'start' | 'cursor'> &
     Partial<StateValues>
-  readonly stored?: StoredState
-  /** Why the stream is read from the beginning, in a few words; required if there is no stored state. */
-  readonly why?: string
+  /** The stored state, or in a few words why the stream is read from the beginning. */
+  readonly from: StoredState | string
 }
 
 /** The state of the read of one stream; `STATE` in stored-state.ts describes its values. */
@@ -70,10 +69,11 @@ export type StreamState = Readonly<ReturnType<typeof createStreamState>>
 
 /** Creates the state of a read. Throws if a stored set of ids cannot be decoded. */
 export function createStreamState(
-  { values, stored, why }: StateOrigin,
+  { values, from }: StateOrigin,
   { stream, mode, byLists, fields, ...task }: StreamTask,
   { now, log, ids }: StateTools,
 ) {
+  const stored = typeof from === 'string' ? undefined : from
   const refresh = task.refresh ?? null
   const mostIds = stored?.rowsCounted ?? undefined
   const keys = createLiveKeys(stored?.keys, stream.stream, ids, mostIds)
@@ -111,7 +111,7 @@ export function createStreamState(
     /** The first day to keep, if the warehouse has earlier ones that are to leave it. */
     keptFrom: null as Day | null,
     /** Where the read starts, and how many rows are expected. */
-    begunFrom: streamStart(stored, why),
+    begunFrom: typeof from === 'string' ? fromBeginning(from, null) : continued(from),
     /** The stamp of the next records; each call returns a new cursor. */
     stamp: (at: Date): Stamp => ({ generation: state.generation, cursor: ++state.cursor, now: at }),
     /** Notes what was found out about the stream or its read. */
@@ -124,12 +124,12 @@ export function createStreamState(
     /** Begins a complete read. */
     beginAnew: (at: Date) => beginAnew(at),
     /** Begins a complete read and logs why, with another first day if one is given. */
-    startOver(reason: StartOver, at: Date, from?: Day | null): void {
+    startOver(reason: StartOver, at: Date, start?: Day | null): void {
       const say = reason.isQuiet === true ? log.debug : log.warn
       say(warningOf('starts-over', `${reason.message}; the stream is read from the beginning.`))
-      if (from !== undefined) state.start = from
+      if (start !== undefined) state.start = start
       beginAnew(at, reason.isDeadLink === true && mode === 'full_refresh')
-      state.begunFrom = streamStart({ wholeRows: state.wholeRows }, reason.why)
+      state.begunFrom = fromBeginning(reason.why, state.wholeRows)
     },
     /** Adds to the number of rows that were read. */
     addRows(count: number): void {
