@@ -1,8 +1,8 @@
 import type { DayRange } from '../ground/days.ts'
 import type { Stream } from '../streams/collections.ts'
 import { columnsName, createKeySum, hasIntegerKey } from './checksums.ts'
-import type { Key } from './id-set.ts'
 import type { ListedParts, PartSums } from './listed-parts.ts'
+import type { LiveKeys } from './live-keys.ts'
 
 /** A row of the stream `inventory`; schemas/inventory.json describes its fields. */
 interface InventoryRow {
@@ -20,12 +20,8 @@ interface InventoryRow {
   readonly isComplete: boolean
 }
 
-/** The keys of the living rows: see `LiveKeys`. */
-interface CountedKeys {
-  readonly isTracked: boolean
-  living(): Iterable<Uint32Array | readonly Key[]>
-  has(key: Key): boolean
-}
+/** The keys of the living rows. */
+type CountedKeys = Pick<LiveKeys, 'isTracked' | 'living'>
 
 /** What was noted about a stream's rows. */
 interface Noted {
