@@ -22,22 +22,18 @@ import type { StreamState } from './stream-state.ts'
 /** The number of deletes that are written together. */
 const CHUNK = 1000
 
+/** What deletes are written with. */
+type DeleteContext = Pick<StreamContext, 'state' | 'output' | 'clock'>
+
 /** Deletes the rows that a complete read did not find, which completes the generation. */
-export async function emitDeletes({
-  state,
-  output,
-  clock,
-}: Pick<StreamContext, 'state' | 'output' | 'clock'>): Promise<void> {
-  const { keys, stream, mode, generation } = state
+export async function emitDeletes(context: DeleteContext): Promise<void> {
+  const { state, output } = context
+  const { keys, mode, generation } = state
   if (mode === 'incremental') {
+    const gone = [...keys.gone()]
     // The records before the deletes are only sent together with a STATE.
-    let isFirst = true
-    for (const chunk of chunks(keys.gone())) {
-      if (isFirst) await output.checkpoint()
-      isFirst = false
-      const rows = chunk.map((key) => members(key, stream))
-      await output.deletes(rows, state.stamp(clock.now()))
-    }
+    if (gone.length > 0) await output.checkpoint()
+    await deleteRows(gone, context)
     keys.commitDeletes()
   }
   if (!state.isSettled && state.replacesOlder)
@@ -45,14 +41,14 @@ export async function emitDeletes({
   state.settle()
 }
 
-/** Deletes rows that are no longer kept. */
-export async function emitDepartures(
+/** Writes deletes of rows. */
+export async function deleteRows(
   rows: readonly Key[],
-  { state, output, clock }: Pick<StreamContext, 'state' | 'output' | 'clock'>,
+  { state, output, clock }: DeleteContext,
 ): Promise<void> {
-  for (const chunk of chunks(rows)) {
-    const gone = chunk.map((key) => members(key, state.stream))
-    await output.deletes(gone, state.stamp(clock.now()))
+  for (let from = 0; from < rows.length; from += CHUNK) {
+    const some = rows.slice(from, from + CHUNK).map((key) => members(key, state.stream))
+    await output.deletes(some, state.stamp(clock.now()))
   }
 }
 
@@ -66,18 +62,6 @@ function members(key: Key, stream: Stream): KeyMembers {
 /** The JSON texts of a key with several columns, which the sets keep as a JSON array. */
 function texts(key: Key): string[] {
   return (JSON.parse(String(key)) as unknown[]).map((value) => JSON.stringify(value))
-}
-
-function* chunks(keys: Iterable<Key>): Generator<Key[]> {
-  let chunk: Key[] = []
-  for (const key of keys) {
-    chunk.push(key)
-    if (chunk.length === CHUNK) {
-      yield chunk
-      chunk = []
-    }
-  }
-  if (chunk.length > 0) yield chunk
 }
 
 /** What the records of an answer are for. */
@@ -133,8 +117,9 @@ export async function* emit(
   first: string,
   kind: LinkKind,
   settings: EmitSettings,
-  { state, pages, output, clock, parts, suppression }: StreamContext,
+  context: StreamContext,
 ): AsyncGenerator<PageEnd, void> {
+  const { state, pages, output, clock, parts, suppression } = context
   const { purpose, place, mark, order = createPageOrder(), isInQuestion = false } = settings
   const { keys, mode } = state
   let isLaterPage = false
@@ -147,7 +132,7 @@ export async function* emit(
     // A row of the warehouse may have become a suppressed person's, or its person was suppressed since.
     if (leftOut !== undefined) {
       keys.markFound(leftOut)
-      await emitDepartures(keys.leave(leftOut), { state, output, clock })
+      await deleteRows(keys.leave(leftOut), context)
     }
     // A page of a delta link always has all of its rows again if it is repeated.
     await write(batch, event.type === 'records' && purpose !== 'changes')
@@ -165,7 +150,7 @@ export async function* emit(
       keys.markFound(batch)
       return undefined
     }
-    if (purpose === 'departure') return emitDepartures(keys.leave(batch), { state, output, clock })
+    if (purpose === 'departure') return deleteRows(keys.leave(batch), context)
     const isRead = purpose === 'rows' || purpose === 'changes'
     if (isRead) state.addRows(batch.count)
     if (purpose === 'rows') noteOrder(batch)
