@@ -6,11 +6,11 @@ import { DeadLinkError, isNotOffered, type LinkKind } from '../pages/page-failur
 import { deltaStart } from '../pages/slices.ts'
 import { changedRows, type Leaving } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
-import { hasHistory } from './due.ts'
 import { type EmitSettings, emit, type StreamContext } from './emit.ts'
 import {
   type Changes,
   changesAfter,
+  hasHistory,
   historyOf,
   type Initial,
   LIST,

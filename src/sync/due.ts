@@ -1,6 +1,6 @@
-import { type Day, isLongAgo } from '../ground/days.ts'
+import { isLongAgo } from '../ground/days.ts'
 import type { Key } from '../rows/id-set.ts'
-import { changesAfter } from './position.ts'
+import { changesAfter, hasHistory } from './position.ts'
 import type { StateValues, UnkeyedState } from './stored-state.ts'
 
 /** Why the rows of a delta are compared with lists: of all days, or of those before its window. */
@@ -60,9 +60,4 @@ export function isListDue(
 ): boolean {
   const isCompared = state.mode === 'incremental' && isListed
   return state.isListDue || (!isCompared && !state.isSettled && state.rowsSoFar === 0)
-}
-
-/** Whether the stream includes days before its delta's window, which only lists cover. */
-export function hasHistory(start: Day | null, window: Day | null): boolean {
-  return start !== null && window !== null && start < window
 }

@@ -4,10 +4,10 @@ import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
 import { DeadLinkError, isNotOffered } from '../pages/page-failures.ts'
 import { deltaStart, type Slice, slicesOf } from '../pages/slices.ts'
-import type { Key } from '../rows/id-set.ts'
 import { changedRows } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
 import { type EmitSettings, emit, type StreamContext } from './emit.ts'
+import { collectionOf } from './losses.ts'
 import {
   type Changes,
   changesAfter,
@@ -163,11 +163,6 @@ function slicesIn(range: DayRange | null, { state, config, endpoints }: StreamCo
   if (state.stream.nested !== 'referenced_collections') return slices
   const collections = new Set([...state.keys.gone()].map(collectionOf))
   return collections.size === 0 ? slices : slices.filter(({ key }) => collections.has(key))
-}
-
-/** The collection of a reference. */
-function collectionOf(key: Key): string {
-  return JSON.parse(String(key))[0]
 }
 
 /** Failures that do not come from the answers of the service. */

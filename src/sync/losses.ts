@@ -60,9 +60,14 @@ export function excessOf({ parts }: Losses, missing: PartCounts, limit: Limit): 
   return undefined
 }
 
+/** The collection of a reference. */
+export function collectionOf(key: Key): string {
+  return JSON.parse(String(key))[0]
+}
+
 /** Returns the part of a row by its key; undefined for a stream of one part. */
 export function partsOf({ nested }: Stream): ((key: Key) => string) | undefined {
-  return nested === 'referenced_collections' ? (key) => JSON.parse(String(key))[0] : undefined
+  return nested === 'referenced_collections' ? collectionOf : undefined
 }
 
 export function sumOf(counts: PartCounts): number {
