@@ -1,5 +1,5 @@
 # Three images of the same programs: `source` for Airbyte, Singer runners (--entrypoint tap-protime or target-protime) and every
-# scheduler that runs containers; `destination` for Airbyte to write with; `sync` with DuckDB for `protime sync`. At run
+# scheduler that runs containers; `destination` for Airbyte to write with; `sync` with DuckDB and PostgreSQL's client for `protime sync`. At run
 # time they need a network and nothing else: no writable disk (but for the warehouse), no capabilities, no user of their own.
 #
 #   docker build --build-arg VERSION=<version of package.json> --target source -t source-protime .
@@ -80,15 +80,19 @@ RUN mkdir -p /duckdb/airbyte/integration_code/node_modules && \
 
 FROM build AS sync-materials
 COPY --from=duckdb /duckdb/ /image/
-RUN node dist/scripts/bill-of-materials.js /image/airbyte/integration_code > /sbom.cdx.json && chmod 644 /sbom.cdx.json
+RUN node dist/scripts/packages.js postgres /postgres/airbyte/integration_code && \
+    cp -r /postgres/. /image/ && \
+    node dist/scripts/bill-of-materials.js /image/airbyte/integration_code > /sbom.cdx.json && chmod 644 /sbom.cdx.json
 
-# docker build --target sync: `protime sync`, which reads a tenant into a DuckDB file. It writes where the file is, and nowhere else.
+# docker build --target sync: `protime sync`, which reads a tenant into a DuckDB file or into PostgreSQL. It writes where the
+# file is, and nowhere else; for PostgreSQL it needs a folder for rows, /tmp or that of TMPDIR.
 FROM programs AS sync
 COPY --from=duckdb /duckdb/ /
+COPY --from=sync-materials /postgres/ /
 COPY --from=sync-materials /sbom.cdx.json /airbyte/integration_code/
 ENTRYPOINT ["/airbyte/integration_code/bin/protime", "sync"]
 LABEL org.opencontainers.image.title=protime-sync \
-      org.opencontainers.image.description="Reads a myProtime tenant into a DuckDB file. Not made or endorsed by the vendor."
+      org.opencontainers.image.description="Reads a myProtime tenant into a DuckDB file or into PostgreSQL. Not made or endorsed by the vendor."
 
 # The last stage: what is built where no target is named.
 FROM programs AS source

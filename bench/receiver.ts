@@ -15,7 +15,7 @@ const receiver = createReceiver({
     settled: async () => undefined,
   },
   onDelivery() {},
-  log: { info() {}, debug() {}, warn: (line) => void process.stderr.write(`${line}\n`) },
+  log: { info() {}, debug() {}, warn: ({ message }) => void process.stderr.write(`${message}\n`) },
 })
 const { port } = await receiver.listen(0, '127.0.0.1')
 process.stdout.write(`${port}\n`)

@@ -145,7 +145,11 @@ describe('a file with content that does not fit its option', () => {
   const catalogOf = (stream: unknown) => JSON.stringify({ streams: [stream] })
   const stream = { name: 'people', json_schema: {} }
   it.each([
-    ['catalog', undefined, /--catalog cannot be read \(ENOENT\): .*catalog\.$/],
+    [
+      'catalog',
+      undefined,
+      /--catalog cannot be read \(ENOENT\): .*catalog\. \[file-not-readable\]$/,
+    ],
     ['catalog', '', /--catalog is not JSON \(.*catalog, it is empty\)/],
     ['catalog', '{\n"streams":[', /--catalog is not JSON \(.*catalog, line 2, column 12\)/],
     ['catalog', '{"type":"LOG"}\n{"type"}', /\(.*catalog, line 2, column 8\)/],
@@ -251,9 +255,13 @@ describe('a configuration with settings that do not exist', () => {
     expect(messages.flatMap(({ log }) => (log === undefined ? [] : [log]))).toEqual([
       {
         level: 'WARN',
-        message: 'environment.bas_url is not a setting; did you mean environment.base_url?',
+        message:
+          'environment.bas_url is not a setting; did you mean environment.base_url? [unknown-setting]',
       },
-      { level: 'WARN', message: 'start_dat is not a setting; did you mean start_date?' },
+      {
+        level: 'WARN',
+        message: 'start_dat is not a setting; did you mean start_date? [unknown-setting]',
+      },
     ])
     expect([exitCode, messages.at(-1)?.type]).toEqual([0, 'CATALOG'])
   })
@@ -263,11 +271,16 @@ describe('a configuration with settings that do not exist', () => {
     file('config', { ...rest, client_secert: client_secret })
     const { messages, stdout } = await execute('check', '--config', '@config')
     expect(messages).toMatchObject([
-      { log: { message: 'client_secert is not a setting; did you mean client_secret?' } },
+      {
+        log: {
+          message: 'client_secert is not a setting; did you mean client_secret? [unknown-setting]',
+        },
+      },
       {
         connectionStatus: {
           status: 'FAILED',
-          message: 'The configuration is not valid. client_secret is missing.',
+          message:
+            'The configuration is not valid. client_secret is missing. [configuration-not-valid]',
         },
       },
     ])

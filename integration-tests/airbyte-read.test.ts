@@ -131,7 +131,9 @@ describe('a read that fails in part', () => {
     service.emulator.fail('/work-locations', status)
     const result = await read(['work_locations'])
     expect(errorsOf(result)).toEqual([['work_locations', 'config_error']])
-    expect(result.errors[0]?.message).toContain('or deselect the stream')
+    expect(result.errors[0]?.message).toContain(
+      'To sync without the stream, deselect it in the connection. [permission-missing]',
+    )
   })
 
   // spec: Errors: 400 token endpoint, invalid_client

@@ -110,7 +110,7 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
 
   it.each([
     [{ token: 'secret-1' }, 'SUCCEEDED', 'A shelf.'],
-    [{}, 'FAILED', 'A token is missing.'],
+    [{}, 'FAILED', 'A token is missing. [x-test]'],
   ])('checks %j', async (config, value, message) => {
     const { messages } = await airbyte(['check', '--config', config])
     expect(messages.map(({ connectionStatus }) => connectionStatus)).toEqual([
@@ -147,7 +147,7 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
       { recordCount: 1, rejectedRecordCount: 0 },
       { recordCount: 2, rejectedRecordCount: 0 },
     ])
-    expect(logs).toEqual(['WARN books: record 3 was rejected: It has no key.'])
+    expect(logs).toEqual(['WARN books: record 3 was rejected: It has no key. [record-rejected]'])
     expect([...shelf.books]).toEqual([['a', 'Another']])
   })
 
@@ -215,7 +215,10 @@ describe('a destination of another kind, over the Airbyte protocol', () => {
     const input = [book('a'), journal(1), state('books', 1), state('journals', 1)]
     const config = { mayWriteBooks: false }
     const { exitCode, states, errors } = await write([BOOKS, JOURNALS], input, { shelf, config })
-    expect([exitCode, errors]).toEqual([1, ['books: The permission books.write is missing.']])
+    expect([exitCode, errors]).toEqual([
+      1,
+      ['books: The permission books.write is missing. [x-test]'],
+    ])
     expect(states.map(({ stream }) => stream.stream_descriptor.name)).toEqual(['journals'])
     expect([...shelf.journals.keys()]).toEqual([1])
   })
@@ -330,7 +333,7 @@ describe('a destination of another kind, over Singer', () => {
       '{"bookmarks": {"books": {"at": 12345678901234567890}}}\n',
     ])
     expect([...shelf.books]).toEqual([['a', 'A']])
-    expect(stderr).toBe('WARNING books: record 3 was rejected: It has no key.\n')
+    expect(stderr).toBe('WARNING books: record 3 was rejected: It has no key. [record-rejected]\n')
   })
 
   it('writes the stream of a table to the object of its name', async () => {
@@ -345,7 +348,7 @@ describe('a destination of another kind, over Singer', () => {
       'may not be written',
       [schema('books'), record('books', { isbn: 'a' })],
       { mayWriteBooks: false },
-      'books: The permission books.write is missing.',
+      'books: The permission books.write is missing. (config) [x-test]',
     ],
   ])('keeps every state back when a stream %s', async (_what, input, config, reason) => {
     const shelf = createShelf()
@@ -367,7 +370,7 @@ describe('a destination of another kind, over Singer', () => {
       { type: 'STATE', value: { at: 2 } },
     ])
     expect([exitCode, stdout]).toEqual([1, '{"at":1}\n'])
-    expect(stderr).toBe('ERROR The shelf is away. (transient)\n')
+    expect(stderr).toBe('ERROR The shelf is away. (transient) [x-test]\n')
   })
 
   it('stops at a batch, which it cannot read', async () => {

@@ -104,7 +104,7 @@ describe('a source of another kind, over the Airbyte protocol', () => {
     const { messages } = await airbyte('read', files, catalog)
     const errors = messages.flatMap(({ trace }) => (trace?.error ? [trace.error.message] : []))
     expect(errors).toEqual([
-      'letters: There is no stream of this name. Discover the streams again.',
+      'letters: There is no stream of this name. To see which streams there are, refresh the schema of the connection. [unknown-stream]',
     ])
   })
 })
@@ -157,7 +157,7 @@ describe('a source of another kind, over Singer', () => {
     const { stderr } = await run(runSinger, [])
     expect([stdout, stderr]).toEqual([
       'tap-numbers v1.2.3\n',
-      'ERROR The option --config is missing: name the file with the settings. (config)\n',
+      'ERROR The option --config is missing: name the file with the settings. (config) [config-missing]\n',
     ])
   })
 
@@ -244,7 +244,7 @@ describe('a source that breaks the rules', () => {
         }
       }
       const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
-      expect([exitCodes, statuses, errors]).toEqual([[1, 1], ENDED, ['numbers: Later.']])
+      expect([exitCodes, statuses, errors]).toEqual([[1, 1], ENDED, ['numbers: Later. [x-later]']])
     },
   )
 
@@ -255,7 +255,7 @@ describe('a source that breaks the rules', () => {
       throw error
     }
     const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
-    expect([exitCodes, statuses, errors]).toEqual([[1, 1], ENDED, ['Later.']])
+    expect([exitCodes, statuses, errors]).toEqual([[1, 1], ENDED, ['Later. [x-later]']])
   })
 
   it('fails if it passes records on after the end of their stream', async () => {
@@ -278,7 +278,7 @@ describe('a source that breaks the rules', () => {
     }
     const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
     expect([exitCodes, statuses]).toEqual([[1, 1], ENDED])
-    expect(errors).toEqual(['Unexpected error in the connector: a bug'])
+    expect(errors).toEqual(['Unexpected error in the connector: a bug [unexpected]'])
   })
 
   const handing = (json: string) => (output: StreamOutput) =>

@@ -68,7 +68,7 @@ describe('a client of protime sync that no longer sees half of the people', () =
   ])('deletes nothing %s', async (_when, hours, streams, words) => {
     const { emulator, sync, ask, verify } = await start(streams)
     await sync(...words.filter((word) => word === '--keep-deleted'))
-    const rows = () => ask(`SELECT * EXCLUDE _generation FROM ${streams.at(-1)} ORDER BY id`)
+    const rows = () => ask(`SELECT * EXCLUDE _known_from FROM ${streams.at(-1)} ORDER BY id`)
     const before = await rows()
     hideHalf()
     emulator.advance({ hours })

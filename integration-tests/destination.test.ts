@@ -160,7 +160,7 @@ describe('destination-protime', () => {
     const { exitCode, logs } = await runDestination('write', config, { streams, input })
     expect([exitCode, values()]).toEqual([1, [['bert', '3']]])
     expect(logs).toContainEqual(
-      expect.stringContaining('record 1 was rejected: The member internalReference comes twice'),
+      expect.stringContaining('record 1 was rejected: Duplicate key internalReference: it is'),
     )
   })
 

@@ -317,7 +317,7 @@ describe('the source of docs/building-a-source.md', () => {
     const runs = await runEach([DISCOVER, check, READ, TAP])
     const { catalog = { streams: [] } } = JSON.parse(read('catalog.json')) as Message
     expect(parseLines(read('check.jsonl')).map(({ connectionStatus }) => connectionStatus)).toEqual(
-      [{ status: 'FAILED', message: 'The shop refused the token. Make a new one.' }],
+      [{ status: 'FAILED', message: 'The shop refused the token. Make a new one. [x-token]' }],
     )
     const run = runs[2] as Ended
     expect(airbyteFaults({ ...run, catalog, secrets: ['expired-token'] }, 'read')).toEqual([])

@@ -311,7 +311,7 @@ describe('the surroundings of a read', () => {
     })
     expect(await new Promise((resolve) => child.on('close', resolve))).toBe(1)
     expect(stderr).toBe(
-      'The output cannot be written: no space is left on the disk. The next sync continues from the last state that was stored.\n',
+      'The output cannot be written: no space is left on the disk. The next sync continues from the last state that was stored. [output-not-written]\n',
     )
   })
 

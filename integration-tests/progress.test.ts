@@ -75,7 +75,9 @@ describe('a sync on a terminal', () => {
     const terminal = createFakeTerminal(80)
     emulator.fail(/people/, 403)
     await tap({ in: 'process', config: emulator.config(), catalog, stderr: terminal.stderr })
-    expect(terminal.written().split('\n').at(-2)).toMatch(/^.\[31mERROR people: .*\(config\).\[0m$/)
+    expect(terminal.written().split('\n').at(-2)).toMatch(
+      /^.\[31mERROR people: .*in the catalog\. \(config\) \[permission-missing\].\[0m$/,
+    )
   })
 })
 

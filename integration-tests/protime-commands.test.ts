@@ -70,6 +70,7 @@ const READS = [
     'preview',
     'sync',
     'verify',
+    'explain',
     'dbt init',
     'person export',
     'person erase',

@@ -164,7 +164,7 @@ describe('a command that reads a warehouse', () => {
     expect(exitCode).toBe(1)
     expect(stdout).toMatch(/^tenant demo, .*\nlast sync: .* exit code 1\n/)
     expect(stdout).toMatch(/^ {2}people +5 +2\S+Z +0 h +changes$/m)
-    expect(stdout).toMatch(/^ {2}jobs +0 +never +first read +The service\b.{60}/m)
+    expect(stdout).toMatch(/^ {2}jobs +0 +never +first read +service-fails: The service\b.{60}/m)
     emulator.clearFaults()
     await sync()
     expect((await reading('status')).exitCode).toBe(0)
@@ -229,7 +229,7 @@ describe('a command that reads a warehouse', () => {
     const { exitCode, stderr } = await reading('status')
     expect([exitCode, stderr]).toEqual([
       2,
-      `protime: ${warehouse()} is not a file of protime sync. Name one with --warehouse.\n`,
+      `protime: ${warehouse()} is not a file of protime sync. Name one with --warehouse. [not-a-warehouse]\n`,
     ])
   })
 })
@@ -281,7 +281,7 @@ describe('protime preview', () => {
     const { exitCode, stderr } = await protime(['preview', 'peple'])
     expect([exitCode, stderr]).toEqual([
       2,
-      'protime: there is no stream peple; did you mean people? Try --help.\n',
+      'protime: there is no stream peple; did you mean people? Try --help. [command-line-not-valid]\n',
     ])
   })
 })

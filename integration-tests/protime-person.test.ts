@@ -87,6 +87,20 @@ async function removeFromService(): Promise<void> {
       emulator.remove(stream.replaceAll('_', '-'), Number(row['id']))
 }
 
+it.each(['export', 'erase'])(
+  'protime person %s refuses a warehouse in PostgreSQL, and says what there is instead',
+  async (what) => {
+    const [option = '', file = ''] = settle().words
+    const warehouse = 'postgres://loader@127.0.0.1:1/hr'
+    const words = [option, file, '--warehouse', warehouse]
+    expect(await protime('person', what, '1', ...words)).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining('protime person sql ID --dialect postgres'),
+    })
+  },
+)
+
 describe('protime person export', () => {
   it('prints what the service has about the person, and texts of others to judge', async () => {
     const { words, sync } = settle()
@@ -250,8 +264,8 @@ it('protime person erase that is killed leaves the old file or the new one', {
   const { warehouse, words, sync } = settle()
   await sync()
   await removeFromService()
-  const waiting = "_protime_next_breaks WHERE person->>'$.id'"
-  await ask(warehouse, 'CREATE TABLE _protime_next_breaks AS FROM breaks')
+  const waiting = "_protime.next_breaks WHERE person->>'$.id'"
+  await ask(warehouse, 'CREATE TABLE _protime.next_breaks AS FROM breaks')
   const keep = readFileSync(warehouse)
   const content =
     "SELECT count(*)::INT AS rows, sum(hash(source))::VARCHAR AS sum FROM clockings AS source WHERE person->>'$.id' <> "

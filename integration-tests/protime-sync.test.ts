@@ -225,7 +225,7 @@ describe('protime sync', () => {
   it('reads the streams from the beginning with --full-refresh, and deletes missing rows', async () => {
     await sync(FEW)
     await withDuckDb(warehouse(), (connection) =>
-      connection.run(`INSERT INTO jobs BY NAME SELECT * REPLACE (-1 AS id, 1 AS _generation)
+      connection.run(`INSERT INTO jobs BY NAME SELECT * REPLACE (-1 AS id)
         FROM jobs LIMIT 1; DELETE FROM people WHERE id % 2 = 0`),
     )
     tenant.emulator.randomChanges(CHANGES)

@@ -125,7 +125,7 @@ describe('protime webhooks create', () => {
     const { exitCode, stderr } = await webhooks(...CREATE, '--key-file', keyFile)
     expect([exitCode, stderr, existsSync(keyFile)]).toEqual([
       1,
-      expect.stringMatching(/BadRequest; No such collection\.\n$/),
+      expect.stringMatching(/BadRequest; No such collection\. \[request-not-accepted\]\n$/),
       false,
     ])
   })

@@ -229,7 +229,7 @@ describe('the program', () => {
     ],
     [
       'references list people',
-      /^protime: there is no config\.json here: create it with protime init, or name another file with --config\. Try --help\.\n$/,
+      /^protime: there is no config\.json here: create it with protime init, or name another file with --config\. Try --help\. \[command-line-not-valid\]\n$/,
     ],
     ['references list --config x', /^protime: missing required argument 'collection'/],
     ['job-categories put 1 --translation nl --config x', /must have the form NAME=VALUE/],

@@ -180,9 +180,7 @@ describe('a dead continuation', () => {
     const { emulator, sync } = await start(['job_categories'])
     emulator.fail(/continuationToken/, 410)
     const { errors, warnings } = await sync()
-    expect(errors).toEqual([
-      expect.stringContaining('links expire before the stream can be read to its end'),
-    ])
+    expect(errors).toEqual([expect.stringContaining('links expire before the stream is complete')])
     expect(warnings).toEqual([
       expect.stringContaining('the stream is read from the beginning'),
       expect.stringMatching(/^Sync failed for 1 of 1 stream/),

@@ -67,7 +67,7 @@ describe('the configuration', () => {
     const { exitCode, stderr } = await here({ config, catalog: one })
     expect([exitCode, stderr]).toEqual([
       0,
-      'WARNING concurency is not a setting; did you mean concurrency?\n',
+      'WARNING concurency is not a setting; did you mean concurrency? [unknown-setting]\n',
     ])
   })
 
@@ -201,7 +201,7 @@ describe('other commands', () => {
     const { exitCode, stdout, stderr } = await here({ command: '--discovery' })
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toBe(
-      "ERROR The command line is not valid: unknown option '--discovery' (Did you mean --discover?). Try --help. (config)\n",
+      "ERROR The command line is not valid: unknown option '--discovery' (Did you mean --discover?). Try --help. (config) [command-line-not-valid]\n",
     )
   })
 
@@ -209,7 +209,7 @@ describe('other commands', () => {
     const { exitCode, stderr } = await here({ config: tenant.config, catalog: { streams: [] } })
     expect([exitCode, stderr]).toEqual([
       0,
-      'WARNING The catalog selects nothing: no stream is read.\n',
+      'WARNING The catalog selects nothing: no stream is read. [nothing-selected]\n',
     ])
   })
 

@@ -82,8 +82,10 @@ describe('target-protime', () => {
     ]
     const { exitCode, stderr } = await runTarget(config, Buffer.from(lines.join('\n')))
     expect([exitCode, values()]).toEqual([1, [['bert', '3']]])
-    expect(stderr).toContain('record 1 was rejected: The member internalReference comes twice')
-    expect(stderr).toContain('Line 3 of the input has the member type twice')
+    expect(stderr).toContain(
+      'record 1 was rejected: Duplicate key internalReference: it is not clear',
+    )
+    expect(stderr).toContain('Line 3 of the input has the duplicate key type')
   })
 
   it('requests the scopes of the records that come, and no others', async () => {
@@ -121,7 +123,9 @@ describe('target-protime', () => {
     const { exitCode, stderr } = await runTarget({ ...config, tenant: undefined }, [])
     expect([exitCode, stderr]).toEqual([
       1,
-      expect.stringMatching(/^ERROR .*tenant is missing\. \(config\)\n$/),
+      expect.stringMatching(
+        /^ERROR .*tenant is missing\. \(config\) \[configuration-not-valid\]\n$/,
+      ),
     ])
   })
 })

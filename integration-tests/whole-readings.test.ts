@@ -31,7 +31,7 @@ describe('a list that is incomplete once', () => {
     const { exitCode, deleted, warnings } = await sync()
     expect(exitCode).toBe(0)
     expect(deleted).toEqual([])
-    expect(warnings.join()).toContain('a second look found')
+    expect(warnings.join()).toContain('a recheck found')
     expect(scenario.differences()).toEqual([])
   })
 
@@ -123,7 +123,7 @@ describe('rows that vanished', () => {
     expect(requests.filter(isSingle)).toHaveLength(4)
     expect(requests.filter((request) => !isSingle(request))).toHaveLength(2)
     expect(messages.map(({ log }) => log?.message).join()).toContain(
-      'job_categories: this read did not find 3 rows that the warehouse has; a second look did not find them either, so they are deleted.',
+      'job_categories: this read did not find 3 rows that the warehouse has; a recheck did not find them either, so they are deleted.',
     )
     expect(scenario.differences()).toEqual([])
   })

@@ -45,6 +45,19 @@ export function carriedPackages(): ProductionPackage[] {
 
 const AJV = 'node_modules/ajv'
 
+/** The client of PostgreSQL with all that it needs: in the wheel and in the image of `protime sync`. */
+export function postgresPackages(): ProductionPackage[] {
+  const found = new Map<string, ProductionPackage>()
+  const add = (name: string) => {
+    const path = `node_modules/${name}`
+    if (found.has(path)) return
+    found.set(path, lockedPackage(path))
+    Object.keys(lockedPackages()[path]?.dependencies ?? {}).forEach(add)
+  }
+  for (const name of ['pg', 'pg-copy-streams']) add(name)
+  return [...found.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
 /** The packages in a folder, which has to contain no other than those of package-lock.json. */
 function packagesIn(folder: string): ProductionPackage[] {
   const modules = join(folder, 'node_modules')
@@ -172,14 +185,19 @@ export function notice(): string {
   const { assemblyScript, ajv } = compiledIn()
   const text = (name: string) =>
     readFileSync(join(packageFolder(), assemblyScript.path, name), 'utf8').trim()
-  const packages = carriedPackages().map(
-    ({ path, name, version, license }) => `* ${name} ${version}, ${license}, in ${path}`,
-  )
+  const listed = (packages: readonly ProductionPackage[]) =>
+    packages
+      .map(({ path, name, version, license }) => `* ${name} ${version}, ${license}, in ${path}`)
+      .join('\n')
   return `source-protime is under the MIT License, see LICENSE. It is shipped with software of others.
 
 Image and wheel carry these packages, each with its own licence text; npm installs them, and ${ajv.name} with what it needs:
 
-${packages.join('\n')}
+${listed(carriedPackages())}
+
+For PostgreSQL, the wheel and the image of protime sync carry these, too:
+
+${listed(postgresPackages())}
 
 dist/validators.cjs contains code of ajv ${ajv.version}, which is under the MIT License; the file begins with its text.
 

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
-import { OTHER_FAILURES, SYNC_FAILURES, SYNC_WARNINGS } from '../src/ground/message-ids.ts'
+import { ALERTS } from '../src/ground/message-ids.ts'
+import { RUNBOOK_SECTIONS, runbookRows, runbookUrl } from '../src/ground/runbook.ts'
 import { metricsText } from '../src/protocol/progress/metrics-file.ts'
 import type { SyncProgress } from '../src/protocol/progress/sync-progress.ts'
 
@@ -162,48 +163,60 @@ function partsOf(message: string): string[] {
   return message.split('…').filter((part) => part.trim().length > 3)
 }
 
-/** The rows of the runbook below a heading: id and message. */
-function rowsOf(heading: string): { id: string; message: string }[] {
-  const [, section = ''] = page.split(`\n### ${heading}`)
-  const [rows = ''] = section.split('\n#')
-  return [...rows.matchAll(/^\| <a id="([\w-]+)"><\/a>`(.+?)` \|/gm)].map(([, id, message]) => ({
-    id: String(id),
-    message: String(message),
-  }))
-}
-
-const SECTIONS = [
-  ['Failures of the kind config', SYNC_FAILURES.config],
-  ['Failures of the kind transient', SYNC_FAILURES.transient],
-  ['Failures of the kind system', SYNC_FAILURES.system],
-  ['Warnings', SYNC_WARNINGS],
-] as const
+const ids = RUNBOOK_SECTIONS.flatMap(([, of]) => of)
+const messages = [...runbookRows()].filter(([id]) => !ALERTS.some((alert) => alert === id))
 
 describe('the runbook', () => {
-  it.each(SECTIONS)('%s: has a row for each message of a sync, and no other', (heading, ids) => {
-    expect(
-      rowsOf(heading)
-        .map(({ id }) => id)
-        .toSorted(),
-    ).toEqual([...ids].toSorted())
-  })
-
-  it.each(SECTIONS.flatMap(([heading]) => rowsOf(heading)))(
-    'has the words of $id as the code says them',
-    ({ message }) => {
-      const isSaid = sources.some((source) =>
-        partsOf(message).every((part) => source.includes(part)),
-      )
-      expect(isSaid).toBe(true)
-    },
-  )
-
-  it('has no row for a message that is never printed', () => {
-    const ids = [...SECTIONS.flatMap(([, ids]) => [...ids]), ...OTHER_FAILURES]
-    const isUsed = (id: string) => sources.some((source) => source.includes(`'${id}'`))
-    expect(ids.filter((id) => !isUsed(id))).toEqual([])
+  it('has a row for each id, and no other', () => {
+    expect([...runbookRows().keys()].toSorted()).toEqual(ids.toSorted())
     expect(new Set(ids).size).toBe(ids.length)
   })
+
+  it.each(messages)('has the words of %s as the code says them', (_id, { says, do: advice }) => {
+    const isSaid = sources.some((source) => partsOf(says).every((part) => source.includes(part)))
+    expect([partsOf(says).length > 0, isSaid, advice !== '']).toEqual([true, true, true])
+  })
+
+  it('has no row for a message that is never printed', () => {
+    const isUsed = (id: string) => sources.some((source) => source.includes(`'${id}'`))
+    expect(messages.map(([id]) => id).filter((id) => !isUsed(id))).toEqual([])
+  })
+
+  it('has a row to which each alert leads', () => {
+    const alerts = [...page.matchAll(/- alert: (\w+)\n(?: {8}.*\n)*? {10}runbook_url: (\S+)\n/g)]
+    expect(alerts.map(([, name]) => name)).toEqual(ALERTS)
+    expect(alerts.map(([, , url]) => url)).toEqual(ALERTS.map(runbookUrl))
+    expect(page.match(/^ +- alert: /gm)).toHaveLength(ALERTS.length)
+  })
+})
+
+/** Words that messages use for something else in the field, or that no one says; each pattern says what it is. */
+const UNUSUAL: readonly [RegExp, instead: string][] = [
+  [/\banswers? (?:of|from) (?:the (?:service|token endpoint)|HOST|\$\{host\})/, 'response'],
+  [/\b(?:service|endpoint|proxy|server|Airbyte) answer(?:s|ed) (?:with|in|\d|\$\{)/, 'responds'],
+  [/\bcomes twice\b|\bhas the member \S+ twice\b/, 'duplicate key'],
+  [/\bhalf a character\b/, 'an unpaired surrogate'],
+  [/\bsecond look\b/, 'recheck'],
+  [/\bcounts as read\b/, 'the page was discarded'],
+  [/\bby lists alone\b/, 'full list, no delta'],
+  [/\bfailures of the kind\b/i, 'configuration error, transient failure'],
+  [/\bread to its end\b/, 'completed'],
+  [/\ba person has to act\b/, 'needs manual action'],
+  [/\b(?:the|tell its) operator\b(?! of the service)/, 'the operator of the service, or you'],
+]
+
+/** What users see: the messages and help texts in the code, without its comments, and the texts in the JSON files. */
+const shown = [
+  ...filesOf('src', /(?<!\.test)\.ts$/).map((file) =>
+    readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, ''),
+  ),
+  ...['spec.json', 'write-settings.json', 'runbook.json', ...filesOf('schemas', /\.json$/)].map(
+    (file) => readFileSync(file, 'utf8'),
+  ),
+]
+
+it.each(UNUSUAL)('no message says %s', (pattern) => {
+  expect(shown.flatMap((text) => text.match(pattern) ?? [])).toEqual([])
 })
 
 describe('the metrics', () => {

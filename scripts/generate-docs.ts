@@ -3,6 +3,7 @@ import { serveOptions } from '../src/cli/resource-commands.ts'
 import { writeSettingsSchema } from '../src/config/config-faults.ts'
 import { destinationSpec } from '../src/destination/destination-connector.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'
+import { RUNBOOK_SECTIONS, runbookRows } from '../src/ground/runbook.ts'
 import type { SettingsSchema } from '../src/ground/settings-schema.ts'
 import {
   type PrivacyClass,
@@ -195,16 +196,14 @@ function code(text: string): string {
   return `\`${text}\``
 }
 
-/** Every table of the documents that is made from the code, by the name in its marker. */
 /** The fields of a stored state, from its tables. */
 function stateTable(): string {
   const fields = [STATE, POSITION, KEYS].flatMap((table) => Object.values(table.fields))
-  return markdown(
-    ['Field', 'What it is'],
-    fields.map(({ stored, about }) => [code(stored), about]),
-  )
+  const rows = fields.map(({ stored, about }) => [code(stored), about])
+  return markdown(['Field', 'What it is'], rows)
 }
 
+/** Every table of the documents that is made from the code, by the name in its marker. */
 const tables: Readonly<Record<string, () => string>> = {
   state: stateTable,
   configuration,
@@ -219,6 +218,7 @@ const tables: Readonly<Record<string, () => string>> = {
   serve: serveTable,
   metrics: metricsTable,
   entities: dataModel,
+  runbook,
 }
 
 /** The documents with parts that are made from the code. */
@@ -231,6 +231,7 @@ export const DOCUMENTS = [
   'docs/writing.md',
   'docs/webhooks.md',
   'docs/data-model.md',
+  'docs/operations.md',
 ] as const
 
 /** A document with every generated part as the code has it now; throws for an unknown marker. */
@@ -290,6 +291,19 @@ function serveTable(): string {
     description,
   ])
   return markdown(['Option', 'Default', 'Meaning'], rows)
+}
+
+/** A section for each kind of message; `protime explain` prints the same rows. */
+function runbook(): string {
+  const rows = runbookRows()
+  const rowOf = (id: string) => {
+    const { says = '', do: advice = '' } = rows.get(id) ?? {}
+    return [`<a id="${id}"></a>${code(id)}`, code(says), advice]
+  }
+  return RUNBOOK_SECTIONS.map(
+    ([heading, ids]) =>
+      `### ${heading}\n\n${markdown(['Id', 'Message', 'What to do'], ids.map(rowOf))}`,
+  ).join('\n\n')
 }
 
 function metricsTable(): string {

@@ -8,10 +8,11 @@ import {
   compiledIn,
   notice,
   npmMaterials,
+  postgresPackages,
   productionPackages,
   programMaterials,
 } from './bill-of-materials.ts'
-import { layOutDuckDb, layOutPackage, ownPlatform } from './packages.ts'
+import { layOutDuckDb, layOutPackage, layOutPostgres, ownPlatform } from './packages.ts'
 
 let tree: string
 beforeAll(() => {
@@ -41,10 +42,14 @@ describe('the tree of image and wheel', () => {
     expect(inDuckDb.toSorted()).toEqual(packages)
     const image = mkdtempSync(join(tmpdir(), 'image-'))
     onTestFinished(() => rmSync(image, { recursive: true }))
+    layOutPostgres(image)
+    const inPostgres = postgresPackages().map(({ name }) => name)
+    expect(inPostgres).toContain('pg-protocol')
     for (const part of [tree, duckdb]) cpSync(part, image, { recursive: true })
     expect(namesIn(programMaterials(image)).toSorted()).toEqual(
       [
         ...packages,
+        ...inPostgres,
         ...carriedPackages().map(({ name }) => name),
         'assemblyscript',
         'ajv',
@@ -126,7 +131,11 @@ it('the wheel says of itself what package.json says', () => {
   ) as { description: string; license: string; keywords: string[]; repository: { url: string } }
   const wheel = readFileSync('python/pyproject.toml', 'utf8')
   expect(wheel).toContain(`description = "${description}"`)
-  const licences = [...carriedPackages(), ...Object.values(compiledIn())].map((one) => one.license)
+  const licences = [
+    ...carriedPackages(),
+    ...Object.values(compiledIn()),
+    ...postgresPackages(),
+  ].map((one) => one.license)
   expect(wheel).toContain(`license = "${[...new Set([license, ...licences])].join(' AND ')}"`)
   expect(wheel).toContain(`keywords = [${keywords.map((word) => `"${word}"`).join(', ')}]`)
   expect(repository.url).toContain(/Repository = "(.+)"/.exec(wheel)?.[1])

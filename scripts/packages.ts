@@ -15,7 +15,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { packageFolder, packageVersion } from '../src/ground/project-files.ts'
-import { carriedPackages, duckDbMaterials, programMaterials } from './bill-of-materials.ts'
+import {
+  carriedPackages,
+  duckDbMaterials,
+  postgresPackages,
+  programMaterials,
+} from './bill-of-materials.ts'
 
 /** Files of the npm package that image and wheel do without: the checks of other connectors, and types. */
 const NOT_RUN = /^docs\/|^dist\/src\/protocol\/acceptance\/|^dist\/airbyte-message\.cjs$|\.d\.ts$/
@@ -27,12 +32,13 @@ const TYPES_ONLY = /\.([cm]?ts|map)$/
 /**
  * Copies into `folder` what image and wheel contain: the files of the npm package (`files` of package.json) that are
  * needed to run it, the packages that they need, and the bill of materials. `dist/` has to be built. The modes of the
- * files do not depend on the umask.
+ * files do not depend on the umask. A wheel also has the emulator, and the client of PostgreSQL, which is small.
  */
-export function layOutPackage(folder: string, hasEmulator: boolean): void {
+export function layOutPackage(folder: string, isWheel: boolean): void {
   const files = packedFiles().filter((file) => !NOT_RUN.test(file))
-  for (const path of files.filter((file) => hasEmulator || !EMULATOR.test(file))) copy(path, folder)
+  for (const path of files.filter((file) => isWheel || !EMULATOR.test(file))) copy(path, folder)
   for (const { path } of carriedPackages()) copy(path, folder)
+  if (isWheel) for (const { path } of postgresPackages()) copy(path, folder)
   writeFileSync(join(folder, 'sbom.cdx.json'), programMaterials(folder))
   openToAll(folder)
 }
@@ -48,6 +54,12 @@ export function layOutDuckDb(folder: string, platform: string): void {
   if (existsSync(join(packageFolder(), path))) copy(path, folder)
   else fetchPackage(path, join(folder, path))
   writeFileSync(join(folder, 'sbom.cdx.json'), duckDbMaterials(folder))
+  openToAll(folder)
+}
+
+/** Copies into `folder` what `protime sync` needs of PostgreSQL's client, which is the same for every platform. */
+export function layOutPostgres(folder: string): void {
+  for (const { path } of postgresPackages()) copy(path, folder)
   openToAll(folder)
 }
 
@@ -192,7 +204,7 @@ export function inFolder(use: (folder: string) => void): void {
   }
 }
 
-/** `node dist/scripts/packages.js tree FOLDER`, for the Dockerfile; `wheel` and `duckdb` are described at `makeWheels`. */
+/** `node dist/scripts/packages.js tree FOLDER` and `postgres FOLDER`, for the Dockerfile; `wheel` and `duckdb` are described at `makeWheels`. */
 function main(): void {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -200,10 +212,11 @@ function main(): void {
   })
   const [kind, folder] = positionals
   if (kind === 'tree' && folder !== undefined) layOutPackage(folder, false)
+  else if (kind === 'postgres' && folder !== undefined) layOutPostgres(folder)
   else if (kind === 'wheel') makeWheels(false, [])
   else if (kind === 'duckdb')
     makeWheels(true, values['every-platform'] ? Object.keys(PLATFORMS) : [ownPlatform()])
-  else throw new Error('Name what to make: tree FOLDER, wheel, or duckdb.')
+  else throw new Error('Name what to make: tree FOLDER, postgres FOLDER, wheel, or duckdb.')
 }
 
 if (process.argv[1] === import.meta.filename) main()

@@ -48,6 +48,23 @@ describe('a folder of src imports only what docs/architecture.md says', () => {
   })
 })
 
+test('only landings.ts knows where rows can land', () => {
+  const isOfEngine = (path: string) => /^warehouse\/\w+\//.test(path)
+  const arrows = files
+    .flatMap((from) => importsOf(from).map((to) => ({ from, to })))
+    .filter(({ from, to }) => isOfEngine(to) && dirname(to) !== dirname(from))
+  expect(arrows).not.toEqual([])
+  expect(arrows.filter(({ from }) => from !== 'warehouse/landings.ts')).toEqual([])
+  const users = (packages: RegExp) =>
+    new Set(
+      files
+        .filter((file) => packages.test(readFileSync(join('src', file), 'utf8')))
+        .map((file) => dirname(file)),
+    )
+  expect(users(/(from|import\() *'@duckdb\//)).toEqual(new Set(['warehouse/duckdb']))
+  expect(users(/(from|import\() *'pg['-]/)).toEqual(new Set(['warehouse/postgres']))
+})
+
 test('no two files of src export a type of one name', () => {
   const places = new Map<string, string[]>()
   for (const file of files) {

@@ -54,7 +54,7 @@ const webhookId: Argument = {
 /** The commands for webhooks, by path. */
 const webhookCommands: Readonly<Record<string, Command>> = {
   '/delivery-fault': {
-    text: 'Makes deliveries to webhooks fail. An event is not sent (`lose`), sent more than once (`duplicate`), sent later (`delay`), or held until there are `times` events, which are then sent one by one from the newest to the oldest (`reorder`). The version in the body of an attempt has another digit than was signed (`tamper`), or the signature is by another key (`wrong-key`), with HMAC-SHA512 (`other-scheme`) or missing (`unsigned`). The answer to the creation of a webhook is sent after an event of its collection was delivered (`early`).',
+    text: 'Makes deliveries to webhooks fail. An event is not sent (`lose`), sent more than once (`duplicate`), sent later (`delay`), or held until there are `times` events, which are then sent one by one from the newest to the oldest (`reorder`). The version in the body of an attempt has another digit than was signed (`tamper`), or the signature is by another key (`wrong-key`), with HMAC-SHA512 (`other-scheme`) or missing (`unsigned`). The response to the creation of a webhook is sent after an event of its collection was delivered (`early`).',
     takes: {
       kind: { takes: deliveryFaultKinds, text: 'what goes wrong' },
       collection: ofCollection,
@@ -64,7 +64,7 @@ const webhookCommands: Readonly<Record<string, Command>> = {
       copies: number('how many additional copies `duplicate` sends; default 1'),
       minutes: number('how many minutes later `delay` sends; default 1'),
       ms: number(
-        'how many real milliseconds `early` waits for the answer to the delivery; default 1000',
+        'how many real milliseconds `early` waits for the response to the delivery; default 1000',
       ),
     },
     example: { kind: 'lose', collection: 'clockings', share: 0.05 },
@@ -132,7 +132,7 @@ const wanted = (text: string): Argument => ({ takes: 'number', text, isOptional:
 
 const effectMs: Argument = {
   takes: 'number',
-  text: 'the service still executes the request, this many real milliseconds after the answer, or before it with 0; with `/fault` for `reset`, `html` and `hang`; left out: never',
+  text: 'the service still executes the request, this many real milliseconds after the response, or before it with 0; with `/fault` for `reset`, `html` and `hang`; left out: never',
   isOptional: true,
 }
 
@@ -208,7 +208,7 @@ export const commands: Readonly<Record<string, Command>> = {
     },
   },
   '/fail': {
-    text: 'Answers requests with a status instead of the service.',
+    text: 'Responds to requests with a status in place of the service.',
     takes: {
       path,
       pattern,
@@ -225,7 +225,7 @@ export const commands: Readonly<Record<string, Command>> = {
       controls.fail(pathOf(given), Number(given['status']), given as FailOptions),
   },
   '/fault': {
-    text: 'Makes requests fail. Failures of the connection: it breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page arrives with status 200 (`html`), or there is no response (`hang`). An answer without a body is not cut off. A proxy sends the request twice, and the client gets the second answer (`repeat`). Failures of lists, including those of references and webhooks, with status 200: the page lacks every second record, starting with the first (`short`), the page is empty and none follows (`empty`), or the page and those that follow it lack the latest changes of the collection, as on a replica that lags behind (`stale`; a delta that is started in this way reports these changes later). What a delta link does not report because it is `short` or `empty`, no later one reports.',
+    text: 'Makes requests fail. Failures of the connection: it breaks before the service has seen the request (`reset`), half of the body arrives and the connection is closed (`truncate`) or breaks (`half-then-reset`), it breaks after the service has handled the request (`after-last-byte`), the body arrives slowly (`slow`), an HTML page arrives with status 200 (`html`), or there is no response (`hang`). A response without a body is not cut off. A proxy sends the request twice, and the client gets the second response (`repeat`). Failures of lists, including those of references and webhooks, with status 200: the page lacks every second record, starting with the first (`short`), the page is empty and none follows (`empty`), or the page and those that follow it lack the latest changes of the collection, as on a replica that lags behind (`stale`; a delta that is started in this way reports these changes later). What a delta link does not report because it is `short` or `empty`, no later one reports.',
     takes: {
       path,
       pattern,
@@ -251,7 +251,7 @@ export const commands: Readonly<Record<string, Command>> = {
       controls.fault(pathOf(given), given['kind'] as FaultKind, given as FaultOptions),
   },
   '/forbid': {
-    text: 'Answers 403 to requests that read or write this single record or write a reference of it, like a service with access rights per record. Lists still contain the record.',
+    text: 'Responds with 403 to requests that read or write this single record or write a reference of it, like a service with access rights per record. Lists still contain the record.',
     takes: { collection, id },
     example: { collection: 'people', id: 4 },
     run: (controls, given) => controls.forbid(given.collection, given.id),

@@ -100,13 +100,13 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     text: 'minutes during which a new webhook is Uninitialized and has no events',
     takes: 'count',
   },
-  webhookKeyName: { text: 'name of the private key in the answer to a creation', takes: 'text' },
+  webhookKeyName: { text: 'name of the private key in the response to a creation', takes: 'text' },
   webhookLimit: {
     text: 'maximum number of webhooks per collection, including Disabled and expired ones: 409 beyond it; 0 is no limit',
     takes: 'count',
   },
   createdBody: {
-    text: 'body of the answer to a creation: all properties, or only the key and `validUntil`',
+    text: 'body of the response to a creation: all properties, or only the key and `validUntil`',
     takes: ['whole', 'key'],
   },
   expiredWebhook: {
@@ -159,7 +159,7 @@ const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
     takes: ['emptied', 'kept'],
   },
   etags: {
-    text: 'whether single records have an `ETag`, and what the PUT of a job category answers if its `If-Match` names another version: 412 or 409',
+    text: 'whether single records have an `ETag`, and how the PUT of a job category responds if its `If-Match` names another version: 412 or 409',
     takes: ['none', 'precondition-failed', 'conflict'],
   },
   location: {
@@ -219,7 +219,7 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     takes: ['start', 'issued'],
   },
   usedDeltaLink: {
-    text: 'a delta link that is requested a second time: answers with all changes since, 409 or 410',
+    text: 'a delta link that is requested a second time: responds with all changes since, 409 or 410',
     takes: ['answers', 'conflict', 'gone'],
   },
   secondStart: {
@@ -270,11 +270,11 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     takes: 'switch',
   },
   dateHeader: {
-    text: 'header `Date` of every answer, such as `2150-01-01T00:00:00Z`, in place of the time of the virtual clock',
+    text: 'header `Date` of every response, such as `2150-01-01T00:00:00Z`, in place of the time of the virtual clock',
     takes: 'time',
   },
   jsonSpelling: {
-    text: 'spelling of JSON in bodies: compact, or with spaces, escapes and an order of members that differ in each answer',
+    text: 'spelling of JSON in bodies: compact, or with spaces, escapes and an order of members that differ in each response',
     takes: ['compact', 'varied'],
   },
   ...writeOptionFacts,

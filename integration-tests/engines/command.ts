@@ -21,7 +21,7 @@ export interface Command {
 }
 
 /** Longer than any of these commands takes; what needs more hangs. */
-export const LIMIT_MS = 180_000
+export const LIMIT_MS = 600_000
 
 /** Runs a program to its end; rejects only when it cannot be started. */
 export function execute(command: Command): Promise<Ended> {

@@ -211,11 +211,16 @@ describe('a next link that is dead', () => {
 describe('an error body', () => {
   const words = (body: string | Buffer, headers = {}) => reply(500, body, headers)
   const rows: Row[] = [
-    ['without content', words(''), 'transient', /\(500 for [^)]+\)\.$/],
-    ['of a web page', words('<html><h1>Oops</h1>'), 'transient', /\(500 for [^)]+\)\.$/],
-    ['of plain text', words('It rains\n\n'), 'transient', /\(500 for [^)]+\)\.$/],
-    ['of a string', words('"It rains"'), 'transient', /\(500 for [^)]+\)\.$/],
-    ['of a list', words('["a","b"]'), 'transient', /\(500 for [^)]+\)\.$/],
+    ['without content', words(''), 'transient', /\(500 for [^)]+\)\. \[service-fails\]$/],
+    [
+      'of a web page',
+      words('<html><h1>Oops</h1>'),
+      'transient',
+      /\(500 for [^)]+\)\. \[service-fails\]$/,
+    ],
+    ['of plain text', words('It rains\n\n'), 'transient', /\(500 for [^)]+\)\. \[service-fails\]$/],
+    ['of a string', words('"It rains"'), 'transient', /\(500 for [^)]+\)\. \[service-fails\]$/],
+    ['of a list', words('["a","b"]'), 'transient', /\(500 for [^)]+\)\. \[service-fails\]$/],
     ['of null', words('null'), 'transient', '(500 for'],
     ['of numbers', words('{"error":7}'), 'transient', '(500 for'],
     [
@@ -234,7 +239,7 @@ describe('an error body', () => {
       'that is not UTF-8',
       words(Buffer.from([0x61, 0xff, 0xfe])),
       'transient',
-      /\(500 for [^)]+\)\.$/,
+      /\(500 for [^)]+\)\. \[service-fails\]$/,
     ],
     [
       'of 50 levels',

@@ -58,7 +58,7 @@ describe('a next link that must not be followed', () => {
     ['a bare token', () => 'second-page', OUTSIDE],
     ['only a query', () => '?continuationToken=x', OUTSIDE],
     ['a number of a port that is none', () => 'http://127.0.0.1:99999/', 'is not an address'],
-    ['half a character', () => `${LIST}?continuationToken=\ud800`, 'is not an address'],
+    ['an unpaired surrogate', () => `${LIST}?continuationToken=\ud800`, 'is not an address'],
     [
       '5,000 characters',
       () => `${LIST}?continuationToken=${'x'.repeat(5000)}`,

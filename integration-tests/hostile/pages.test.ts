@@ -35,8 +35,12 @@ describe('a body that is not a page', () => {
     ['value null', reply(200, '{"value":null}'), '`value` is not an array'],
     ['value an object', reply(200, `{"value":${ROW}}`), '`value` is not an array'],
     ['value a string', reply(200, '{"value":"[]"}'), '`value` is not an array'],
-    ['value twice', reply(200, `{"value":[],"value":[${ROW}]}`), '`value` twice'],
-    ['value twice by escape', reply(200, `{"value":[],"v\\u0061lue":[${ROW}]}`), '`value` twice'],
+    ['value twice', reply(200, `{"value":[],"value":[${ROW}]}`), 'duplicate key `value`'],
+    [
+      'value twice by escape',
+      reply(200, `{"value":[],"v\\u0061lue":[${ROW}]}`),
+      'duplicate key `value`',
+    ],
     ['a page and more', reply(200, `{"value":[]}{"value":[]}`), 'continues after its end'],
     ['a page and NUL bytes', reply(200, '{"value":[]}\0\0'), 'continues after its end'],
     ['a cut object', reply(200, `{"value":[${ROW}]`), 'before it is complete'],
@@ -260,7 +264,7 @@ describe('changes that arrive damaged', () => {
 
   it.each([400, 404, 410])('by a dead link (%s) read the stream again, and end', async (status) => {
     const recording = await delta(load, reply(status, ''))
-    expectFailure(recording, 'transient', 'expire before the stream can be read')
+    expectFailure(recording, 'transient', 'expire before the stream is complete')
     expect(recording.records(DELTA_STREAM).map(({ id }) => id)).toEqual([1, 1])
   })
 

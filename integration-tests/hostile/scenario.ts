@@ -146,7 +146,7 @@ export function expectFailure(
   expect(errors.map(({ failure_type, message }) => ({ failure_type, message }))).toEqual([
     { failure_type: `${failure}_error`, message: expect.stringMatching(asPattern(words)) },
   ])
-  expect(errors[0]?.message).toMatch(/[.]$/)
+  expect(errors[0]?.message).toMatch(/[.] \[[\w-]+\]$/)
   expect(errors[0]?.message).not.toMatch(/Unexpected error in the connector|undefined|\[object/)
   expect(exitCode).toBe(1)
 }

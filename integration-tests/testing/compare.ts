@@ -1,6 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { keyOf, streams } from '../../src/streams/streams.ts'
-import { literal, quoted } from '../../src/warehouse/sql.ts'
+import { literal } from '../../src/warehouse/duckdb/dialect.ts'
+import { quoted } from '../../src/warehouse/sql.ts'
 
 /** A row that is not the same on both sides. */
 export interface Difference {

@@ -14,19 +14,20 @@ interface Synced {
   readonly failures: readonly { readonly type: string; readonly stream: string }[]
 }
 
-/** A tenant with a DuckDB file, and with warehouses that Airbyte and Singer fill. */
+/** A tenant with a warehouse of `protime sync`, and with warehouses that Airbyte and Singer fill. */
 export interface SyncedTenant {
   readonly emulator: Emulator
   readonly folder: string
+  /** A DuckDB file, or an address. */
   readonly warehouse: string
   /** Settings of the configuration from the next sync on. */
   readonly settings: Record<string, unknown>
-  /** `protime sync` into the DuckDB file. */
+  /** `protime sync` into the warehouse. */
   sync(...words: readonly string[]): Promise<Synced>
   verify(...words: readonly string[]): ReturnType<typeof verify>
-  /** What the DuckDB file answers. */
+  /** What the warehouse answers. */
   ask(sql: string): ReturnType<typeof ask>
-  /** The number of rows of each stream in the DuckDB file. */
+  /** The number of rows of each stream in the warehouse, or in another file. */
   counts(file?: string): Promise<Record<string, number>>
   /** A sync by another protocol, which dies after so many lines; 0 lets it live. */
   read(place: 'in-process' | 'singer', killAfter?: number): Promise<SyncRun>
@@ -40,16 +41,22 @@ export interface SyncedTenant {
 export async function startSyncedTenant(
   streams: readonly string[],
   options: EmulatorOptions,
+  address?: string,
 ): Promise<SyncedTenant> {
   const emulator = await startEmulator(options)
   const folder = mkdtempSync(join(tmpdir(), 'synced-'))
-  const warehouse = join(folder, 'w.duckdb')
+  const warehouse = address ?? join(folder, 'w.duckdb')
   const settings: Record<string, unknown> = { concurrency: 1 }
   const platforms = { 'in-process': createPlatform(), singer: createPlatform() }
   const config = () => ({ ...emulator.config(), ...settings })
+  const configured = () => writeFiles(folder, { config: config() })
   const words = (...more: readonly string[]) => {
-    const [, file = ''] = writeFiles(folder, { config: config() })
-    return ['--config', file, '--warehouse', warehouse, '--streams', streams.join(), ...more]
+    return [...configured(), '--warehouse', warehouse, '--streams', streams.join(), ...more]
+  }
+  const askIn = async (place: string, sql: string) => {
+    if (place !== address) return ask(place, sql)
+    const { stdout } = await protime('query', ...configured(), '--warehouse', place, '--json', sql)
+    return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
   }
   const countsOf = (count: (stream: string) => number) =>
     Object.fromEntries(streams.map((stream) => [stream, count(stream)]))
@@ -64,10 +71,10 @@ export async function startSyncedTenant(
       const { exitCode, stdout, stderr } = await protime('sync', '--quiet', ...words(...more))
       return { exitCode, stderr, failures: JSON.parse(stdout).failures }
     },
-    ask: (sql) => ask(warehouse, sql),
+    ask: (sql) => askIn(warehouse, sql),
     verify: (...more) => verify(...words(...more)),
     async counts(file = warehouse) {
-      const rows = await ask(
+      const rows = await askIn(
         file,
         streams.map((s) => `SELECT '${s}' AS s, count(*)::INT AS n FROM ${s}`).join(' UNION ALL '),
       )

@@ -178,7 +178,7 @@ it('a server that is suspended keeps its store', async () => {
   first.child.kill('SIGSTOP')
   const { exitCode, stderr } = await scene.protime(...scene.words())
   first.child.kill('SIGCONT')
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('does not answer')])
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('does not respond')])
 })
 
 it('the store of another tenant is refused, also by --unsubscribe, and nothing is changed', async () => {

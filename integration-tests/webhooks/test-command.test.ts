@@ -67,12 +67,12 @@ const ANSWERS: [string, number, string, RegExp][] = [
     'a page of its own',
     404,
     '<html>',
-    /answered 404 with a page.*its path is not that of the public URL/,
+    /responded with 404 and a page.*its path is not that of the public URL/,
   ],
   ['a 404 of the server', 404, '', /knows no webhook with this address/],
   ['a 502', 502, '', /does not reach the server/],
   ['a redirection', 301, '', /Deliveries are redirected/],
-  ['a 200 to everything', 200, '', /another server answers/],
+  ['a 200 to everything', 200, '', /another server listens/],
 ]
 it.each(ANSWERS)(
   'protime webhooks test says what is wrong with a proxy that gives %s',

@@ -212,7 +212,7 @@ describe('a run', () => {
       expect([exitCode, outcomes, stderr]).toEqual([
         2,
         [],
-        'protime: Nothing was written: the client lacks connector-protimeapi-external-references.write. Ask the operator of the service for it.\n',
+        'protime: Nothing was written: the client lacks connector-protimeapi-external-references.write. Ask the operator of the service for it. [scope-missing]\n',
       ])
     }
   })
@@ -224,7 +224,7 @@ describe('a run', () => {
     expect(outcomes).toEqual(['written', 'rejected'])
     expect(withoutTimes(stderr).split('\n')).toEqual([
       'INFO external_references: 1 would be written, 1 would be rejected; nothing was changed.',
-      'WARN 1 record would be rejected, and max_rejected allows 0. Correct these records first.',
+      'WARN 1 record would be rejected, and max_rejected allows 0. Correct these records first. [records-failed]',
       '',
     ])
   })

@@ -185,7 +185,7 @@ describe('a member', () => {
     ],
   ])('that comes twice rejects its record: %s', async (line, name) => {
     tenant = await openTenant()
-    const reason = `The member ${name} comes twice, and it is not clear which one counts.`
+    const reason = `Duplicate key ${name}: it is not clear which value counts.`
     const { lines } = await tenant.write('external_references', [line, hr('B', 2)])
     expect(lines).toMatchObject([{ outcome: 'rejected', reason }, { outcome: 'written' }])
     expect(tenant.links('people', 'hr')).toEqual({ B: '2' })
@@ -206,7 +206,10 @@ describe('a member', () => {
       {},
       ...words,
     )
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has the member dry_run twice')])
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('has the duplicate key dry_run'),
+    ])
     expect(tenant.requested('PUT')).toEqual([])
   })
 

@@ -153,7 +153,7 @@ describe('references', () => {
     ['an empty value', hr('', 1), /no value/],
     ['no id', { collection: 'people', name: 'hr', value: 'E' }, /no internalReference/],
     ['a URL that is too long', hr('é'.repeat(700), 2), /4096/],
-    ['half a character', hr('a\ud800', 1), /Unicode/],
+    ['an unpaired surrogate', hr('a\ud800', 1), /Unicode/],
     ['no JSON', '{"collection":', /not a JSON object/],
     ['blanks alone as its value', hr('  ', 1), /no value/],
   ])('with %s are rejected without a request', async (_, record, reason) => {
@@ -361,7 +361,7 @@ describe('a summary', () => {
     ])
     expect(withoutTimes(stderr).split('\n').slice(0, 3)).toEqual([
       'INFO external_references: 2 written, 1 skipped; of these 1 relinked, 1 replaced within the input.',
-      'WARN 1 value is taken from another record; takenFrom in its outcome is the id of that record.',
+      'WARN 1 value is taken from another record; takenFrom in its outcome is the id of that record. [values-taken]',
       expect.stringMatching(/^WARN 1 record of the input does not count: a later one/),
     ])
   })

@@ -126,7 +126,7 @@ describe('a stream that cannot be read', () => {
   it('is named if something else answers', async () => {
     const { message } = await check({ api: { '/jobs': html, '/sectors': html } })
     expect(message).toBe(
-      `${COUNT - 2} of ${COUNT} streams can be read. Not readable: jobs, sectors (this is not the API: the answer is not JSON).`,
+      `${COUNT - 2} of ${COUNT} streams can be read. Not readable: jobs, sectors (this is not the API: the response is not JSON).`,
     )
   })
 
@@ -153,7 +153,7 @@ describe('a stream that cannot be read', () => {
     const { isUsable, message } = await check({ api, check: { limitMs: 500 } })
     expect([isUsable, message]).toEqual([
       true,
-      `${COUNT - 1} of ${COUNT} streams can be read. No answer within 0.5 seconds: people.`,
+      `${COUNT - 1} of ${COUNT} streams can be read. No response within 0.5 seconds: people.`,
     ])
   })
 })
@@ -163,7 +163,7 @@ describe('a check that finds nothing to read', () => {
     [
       'for the name of the API when every path is unknown',
       { all: status(404) },
-      /^The service answers 404 for every list at http:.*svcapi\/api\/v1\. Check environment\.api_name, which is svcapi, and the address of the tenant\.$/,
+      /^The service responds with 404 for every list at http:.*svcapi\/api\/v1\. Check environment\.api_name, which is svcapi, and the address of the tenant\.$/,
     ],
     [
       'for the name of the API when the scopes are those of another',
@@ -183,7 +183,7 @@ describe('a check that finds nothing to read', () => {
     [
       'for the address when something else answers',
       { all: html },
-      /^The server at http:.* is not the API: its answers are not JSON\. Check the tenant/,
+      /^The server at http:.* is not the API: its responses are not JSON\. Check the tenant/,
     ],
     [
       'for time when the service fails',
@@ -203,12 +203,12 @@ describe('a check that finds nothing to read', () => {
     [
       'for the network when no token comes',
       { token: silent, check: { limitMs: 200 } },
-      /^127\.0\.0\.1:\d+ did not answer within 0\.2 seconds\. Check the tenant, the environment/,
+      /^127\.0\.0\.1:\d+ did not respond within 0\.2 seconds\. Check the tenant, the environment/,
     ],
     [
       'for the network when no answer comes',
       { all: silent, check: { limitMs: 200 } },
-      /^127\.0\.0\.1:\d+ did not answer within 0\.2 seconds\. Check the tenant, the environment/,
+      /^127\.0\.0\.1:\d+ did not respond within 0\.2 seconds\. Check the tenant, the environment/,
     ],
     [
       'for time when the service asks to wait',

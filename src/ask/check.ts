@@ -219,10 +219,10 @@ function sharedCause(asked: readonly Asked[], facts: Circumstances): string | un
   if (first === undefined) return silence(facts, new URL(origin))
   if (others.some((answer) => causeOf(answer) !== causeOf(first))) return undefined
   if ('error' in first && first.error instanceof HttpError && first.error.is('missing')) {
-    return `The service answers ${first.error.status} for every list at ${origin}${mount}${prefix}. Check environment.api_name, which is ${apiName}, and the address of the tenant.`
+    return `The service responds with ${first.error.status} for every list at ${origin}${mount}${prefix}. Check environment.api_name, which is ${apiName}, and the address of the tenant.`
   }
   if (!('error' in first)) {
-    return `The server at ${origin}${mount} is not the API: its answers are not JSON. Check the tenant, the environment and its addresses.`
+    return `The server at ${origin}${mount} is not the API: its responses are not JSON. Check the tenant, the environment and its addresses.`
   }
   return `No stream can be read. ${advised(first.error)}`
 }
@@ -246,7 +246,7 @@ function refused(asked: readonly Asked[]): string {
 }
 
 function reasonOf(answer: StreamAnswer): string {
-  if (!('error' in answer)) return 'this is not the API: the answer is not JSON'
+  if (!('error' in answer)) return 'this is not the API: the response is not JSON'
   const { error } = answer
   if (error instanceof HttpError) return `${error.status}: ${inSentence(error.reason)}`
   return inSentence(error.message)
@@ -267,7 +267,7 @@ function unlisted(asked: readonly Asked[]): string {
 
 function late(asked: readonly Asked[], { seconds }: Circumstances): string {
   const streams = namesOf(asked, ({ answer }) => answer === undefined)
-  return streams.length === 0 ? '' : `No answer within ${seconds} seconds: ${listed(streams)}.`
+  return streams.length === 0 ? '' : `No response within ${seconds} seconds: ${listed(streams)}.`
 }
 
 function namesOf(asked: readonly Asked[], isMeant: (entry: Asked) => boolean): string[] {
@@ -319,7 +319,7 @@ function unregistered(names: readonly string[]): string {
 function silence({ client, seconds }: Circumstances, { host }: URL): string {
   return client.traffic.refusals > 0
     ? `The service asks to wait for longer than the ${seconds} seconds of a check, because it gets too many requests. Try again later.`
-    : `${host} did not answer within ${seconds} seconds. Check the tenant, the environment and its addresses, your network, and the proxy if there is one.`
+    : `${host} did not respond within ${seconds} seconds. Check the tenant, the environment and its addresses, your network, and the proxy if there is one.`
 }
 
 /** Adds advice for temporary statuses; the messages of other failures already say what to do. */

@@ -3,7 +3,13 @@ import { InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
-import { clean, LONGEST_ANSWER, logLines, nearest } from '../ground/text.ts'
+import {
+  failureLine,
+  type IdentifiedMessage,
+  messageLines,
+  type Remedies,
+} from '../ground/message-ids.ts'
+import { logLines, nearest } from '../ground/text.ts'
 import type { Time } from '../http/clock.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { Io, Program } from '../protocol/program.ts'
@@ -83,7 +89,7 @@ export interface ActionTools {
 
 export interface CommandLog extends Log {
   /** For failures while the command continues, or that are in its result. */
-  error(message: string): void
+  error(message: IdentifiedMessage): void
 }
 
 /** Executes a command; returns the exit code. */
@@ -106,6 +112,13 @@ export type BareTools = Pick<ActionTools, 'log' | 'mask' | 'signal' | 'print'> &
 
 /** Runs an action that needs no configuration. */
 export type BareAct = (action: (tools: BareTools) => Promise<ExitCode>) => Promise<void>
+
+/** How `protime` does what messages suggest. */
+export const REMEDIES: Remedies = {
+  readAnew: 'run protime sync --rewrite',
+  leaveOut: 'name the others with --streams',
+  listStreams: 'run protime preview, which shows all of them',
+}
 
 /** The default of `--config`, which `protime init` writes and the other commands read. */
 export const CONFIG_FILE = 'config.json'
@@ -162,17 +175,17 @@ export function createCommandLog(settings: CommandLogSettings): CommandLog {
   const { screen, mask, now, isDebug, isQuiet } = settings
   return {
     info: (message) => {
-      if (!isQuiet()) writeLines('INFO', message)
+      if (!isQuiet()) writeLines('INFO', logLines(mask.text(message)))
     },
-    warn: (message) => writeLines('WARN', message),
-    error: (message) => write(red(`ERROR ${clean(mask.text(message), LONGEST_ANSWER)}`, screen)),
+    warn: (message) => writeLines('WARN', messageLines(message, mask, REMEDIES)),
+    error: (message) => write(red(`ERROR ${failureLine(message, mask, REMEDIES)}`, screen)),
     debug: (message) => {
-      if (isDebug()) writeLines('DEBUG', message)
+      if (isDebug()) writeLines('DEBUG', logLines(mask.text(message)))
     },
   }
 
-  function writeLines(level: string, message: string): void {
-    for (const line of logLines(mask.text(message))) write(`${level} ${line}`)
+  function writeLines(level: string, lines: readonly string[]): void {
+    for (const line of lines) write(`${level} ${line}`)
   }
 
   function write(line: string): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { createMask } from '../ground/mask.ts'
-import type { WarehouseAge } from '../warehouse/account.ts'
+import type { WarehouseAge } from '../warehouse/status.ts'
 import { createCommandLog } from './command.ts'
 import { recordTable } from './record-table.ts'
 import { serveOptions } from './resource-commands.ts'
@@ -24,8 +24,8 @@ function logged({ isDebug = false, isQuiet = false, isColoured = false } = {}) {
   log.debug('a')
   log.info('b')
   now += 1
-  log.warn('c secret-of-acme')
-  log.error('d\u001b[2J\nINFO forged')
+  log.warn({ id: 'still-waiting', message: 'c secret-of-acme' })
+  log.error({ id: 'unexpected', message: 'd\u001b[2J\nINFO forged' })
   return text.split('\n')
 }
 
@@ -33,8 +33,8 @@ describe('the log of protime', () => {
   it('begins each line with its time in UTC, to the second', () => {
     expect(logged()).toEqual([
       '2026-11-22T18:20:11Z INFO b',
-      '2026-11-22T18:20:12Z WARN c ****',
-      '2026-11-22T18:20:12Z ERROR d [2J INFO forged',
+      '2026-11-22T18:20:12Z WARN c **** [still-waiting]',
+      '2026-11-22T18:20:12Z ERROR d [2J INFO forged [unexpected]',
       '',
     ])
   })
@@ -90,8 +90,8 @@ describe('the table of a preview', () => {
 
 describe('the status of a warehouse', () => {
   const NOW = new Date('2026-11-22T12:00:00Z')
-  const stream = (name: string, lastComplete?: string, failure?: string) => ({
-    ...{ stream: name, rows: 3, lastComplete, failure },
+  const stream = (name: string, lastComplete?: string, failure?: string, failureId?: string) => ({
+    ...{ stream: name, rows: 3, lastComplete, failure, failureId },
   })
 
   function shown(found: Partial<WarehouseAge>): string[] {
@@ -116,7 +116,7 @@ describe('the status of a warehouse', () => {
   it('says how old each stream is and how the next sync reads it', () => {
     const streams = [
       stream('people', '2026-11-22T02:00:00Z'),
-      stream('clockings', '2026-11-19T02:00:00Z', 'The service is away.'),
+      stream('clockings', '2026-11-19T02:00:00Z', 'It is away.', 'service-fails'),
       stream('job_categories', '2026-11-10T02:00:00Z'),
       stream('absences'),
       stream('inventory', '2026-11-22T02:00:00Z'),
@@ -124,7 +124,7 @@ describe('the status of a warehouse', () => {
     expect(shown({ streams }).slice(2)).toEqual([
       'stream | rows | last complete | age | next sync | failure',
       'people | 3 | 2026-11-22T02:00:00Z | 10 h | changes',
-      'clockings | 3 | 2026-11-19T02:00:00Z | 3 days | from the beginning: expired link | The service is away.',
+      'clockings | 3 | 2026-11-19T02:00:00Z | 3 days | from the beginning: expired link | service-fails: It is away.',
       'job_categories | 3 | 2026-11-10T02:00:00Z | 12 days | whole list',
       'absences | 3 | never | first read',
       'inventory | 3 | 2026-11-22T02:00:00Z | 10 h | at the end of each sync',

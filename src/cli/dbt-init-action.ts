@@ -1,11 +1,13 @@
 import { existsSync, statSync } from 'node:fs'
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { packageFolder, packageVersion } from '../ground/project-files.ts'
+import type { DbtTarget } from '../warehouse/landing.ts'
+import { engineOf } from '../warehouse/landings.ts'
 import { type BareTools, EXIT, type ExitCode, UsageError } from './command.ts'
 
 export interface DbtInitOptions {
-  /** The file of `protime sync`. */
+  /** The file or the address of `protime sync`. */
   readonly warehouse: string
   /** The folder of the dbt project; it is created if it is missing. */
   readonly project: string
@@ -22,20 +24,16 @@ export async function dbtInit(
   { log }: Pick<BareTools, 'log'>,
   { warehouse, project }: DbtInitOptions,
 ): Promise<ExitCode> {
-  if (!existsSync(warehouse))
-    throw new UsageError(
-      `there is no ${warehouse}: create it with protime sync, or name another file with --warehouse`,
-    )
-  if (statSync(warehouse).isDirectory())
-    throw new UsageError(`${warehouse} is a folder: name the file of protime sync with --warehouse`)
-  const files = projectFiles(relative(resolve(project), resolve(warehouse)))
+  const target = engineOf(warehouse).dbtTarget(warehouse, project)
+  if (target.file !== undefined) assertFile(target.file)
+  const files = projectFiles(target)
   const known = [...Object.keys(files), PACKAGE, LINK, MODELS].find((name) =>
     existsSync(join(project, name)),
   )
   if (known !== undefined)
     throw new UsageError(`${join(project, known)} exists already, so nothing was written`)
   await mkdir(join(project, dirname(LINK)), { recursive: true })
-  await mkdir(join(project, MODELS), { mode: 0o700 })
+  if (target.file !== undefined) await mkdir(join(project, MODELS), { mode: 0o700 })
   await cp(join(packageFolder(), 'dbt'), join(project, PACKAGE), { recursive: true })
   // The copy that dbt deps would make, so that a build need not call it.
   await symlink(join('..', PACKAGE), join(project, LINK), 'junction')
@@ -44,8 +42,17 @@ export async function dbtInit(
   return EXIT.done
 }
 
-/** The files of the project by their names; `warehouse` is the path from its folder. */
-function projectFiles(warehouse: string): Readonly<Record<string, string>> {
+function assertFile(path: string): void {
+  if (!existsSync(path))
+    throw new UsageError(
+      `there is no ${path}: create it with protime sync, or name another file with --warehouse`,
+    )
+  if (statSync(path).isDirectory())
+    throw new UsageError(`${path} is a folder: name the file of protime sync with --warehouse`)
+}
+
+/** The files of the project by their names. */
+function projectFiles({ database, schema, output }: DbtTarget): Readonly<Record<string, string>> {
   return {
     'dbt_project.yml': `name: protime_warehouse
 version: "1.0.0"
@@ -53,9 +60,9 @@ profile: protime
 flags:
   send_anonymous_usage_stats: false
 vars:
-  # The tables of protime sync, in the file that profiles.yml attaches.
-  protime_database: raw
-  protime_schema: main
+  # The tables of protime sync, in the database that profiles.yml names.
+  protime_database: ${JSON.stringify(database)}
+  protime_schema: ${schema}
   # Where the people work: it decides which day is today.
   protime_time_zone: Europe/Brussels
   # Which counters are overtime, by their names in the default language. Without them overtime is null, and a test warns:
@@ -73,12 +80,6 @@ packages:
   target: warehouse
   outputs:
     warehouse:
-      type: duckdb
-      path: ${MODELS}/analytics.duckdb
-      threads: 4
-      attach:
-        # A sync waits for a build that reads the file, or the other way round: protime sync --wait 10m.
-        - {path: ${JSON.stringify(warehouse)}, alias: raw, read_only: true}
-`,
+${output.map((line) => `      ${line}\n`).join('')}`,
   }
 }

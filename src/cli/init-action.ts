@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { ConnectorError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { createPrivateFile } from '../ground/private-file.ts'
 import { createSource } from '../source/source.ts'
 import {
@@ -62,7 +63,10 @@ async function askAnswers(
   let environment = await askEnvironment()
   while (!isNamed(environment) && !URL.canParse(environment)) {
     log.warn(
-      `${environment} is not an environment: answer production, sandbox, or an address that begins with https://`,
+      warningOf(
+        'environment-not-known',
+        `${environment} is not an environment: answer production, sandbox, or an address that begins with https://`,
+      ),
     )
     environment = await askEnvironment()
   }
@@ -104,11 +108,11 @@ async function isUsable(settings: object, { log, mask, signal }: BareTools): Pro
     const config = source.configure(settings, log)
     const result = await source.check(config, { log, mask, signal })
     if (result.isUsable) log.info(result.message)
-    else log.warn(`${result.message} Nothing was written.`)
+    else log.warn(warningOf('check-failed', `${result.message} Nothing was written.`))
     return result.isUsable
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
-    log.warn(`${error.message} Nothing was written.`)
+    log.warn({ id: error.id, message: `${error.message} Nothing was written.` })
     return false
   }
 }

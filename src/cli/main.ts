@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander'
-import { ConnectorError } from '../ground/errors.ts'
+import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { createMask } from '../ground/mask.ts'
+import { about, failureLine, type IdentifiedMessage } from '../ground/message-ids.ts'
 import { packageVersion } from '../ground/project-files.ts'
-import { clean, LONGEST_ANSWER } from '../ground/text.ts'
 import { LINK_TOKENS } from '../http/endpoints.ts'
 import { type DebugSwitch, debugSwitch, withDebug } from '../protocol/command-line.ts'
 import { type Io, type Program, runProgram, withProcessDefaults } from '../protocol/program.ts'
@@ -17,6 +17,7 @@ import {
   createCommandLog,
   EXIT,
   type ExitCode,
+  REMEDIES,
   StartError,
   UsageError,
 } from './command.ts'
@@ -30,6 +31,7 @@ import {
 } from './resource-commands.ts'
 import {
   addDbt,
+  addExplain,
   addInit,
   addPerson,
   addPreview,
@@ -49,6 +51,7 @@ export async function runProtime(
   const { stdin = process.stdin, time } = io
   const { stdout, stderr, env } = withProcessDefaults(io)
   const mask = createMask(LINK_TOKENS)
+  if (env['PGPASSWORD']) mask.add(env['PGPASSWORD'])
   const debug = debugSwitch(env)
   const screen = createScreen(stderr, env, mask)
   const quiet = { isOn: false }
@@ -62,7 +65,7 @@ export async function runProtime(
       execute(argv, { ...program, stdin, stderr, screen, debug, quiet, log, mask, env, time }),
     (error) => {
       if (isUsage(error)) usage = EXIT.usage
-      stderr.write(`${clean(mask.text(sentence(error)), LONGEST_ANSWER)}\n`)
+      stderr.write(`${failureLine(about('protime', messageOf(error)), mask, REMEDIES)}\n`)
     },
     'What was changed before that stays changed.',
   )
@@ -128,6 +131,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addStatus(program, act, bare)
   addSync(program, act)
   addVerify(program, act)
+  addExplain(program, bare)
   addDbt(program, bare)
   addPerson(program, act)
   addReferences(program, act)
@@ -141,13 +145,13 @@ function isUsage(error: unknown): boolean {
   return [UsageError, StartError, CommanderError].some((type) => error instanceof type)
 }
 
-function sentence(error: unknown): string {
-  if (error instanceof ConnectorError) return `protime: ${error.message}`
+function messageOf(error: unknown): IdentifiedMessage {
+  if (error instanceof ConnectorError || !isUsage(error)) return asConnectorError(error)
   const text = error instanceof Error ? error.message : String(error)
-  if (!isUsage(error)) return `protime: unexpected error: ${text}`
   const reason = text
     .replace(/^error: /, '')
     .replaceAll('\n', ' ')
     .replace(/\.$/, '')
-  return `protime: ${reason}${reason.endsWith('?') ? '' : '.'} Try --help.`
+  const message = `${reason}${reason.endsWith('?') ? '' : '.'} Try --help.`
+  return { id: 'command-line-not-valid', message }
 }

@@ -1,3 +1,4 @@
+import { warningOf } from '../ground/message-ids.ts'
 import { createPrivateFile } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import type { PersonDialect } from '../person/conditions.ts'
@@ -7,20 +8,23 @@ import { readPerson } from '../person/person-tables.ts'
 import { personSql } from '../person/print-sql.ts'
 import { personCodes } from '../privacy/person-codes.ts'
 import { createSource, offeredStreams } from '../source/source.ts'
-import { createPatience } from '../warehouse/duckdb.ts'
-import { openOwned } from '../warehouse/renew-file.ts'
+import { openOwned } from '../warehouse/account.ts'
+import type { Renew } from '../warehouse/landing.ts'
+import { engineOf } from '../warehouse/landings.ts'
+import { createPatience } from '../warehouse/patience.ts'
 import { type ActionTools, EXIT, type ExitCode, orStartError, UsageError } from './command.ts'
 import { ownerOf, streamNames } from './sync-action.ts'
+import { warehouseOf } from './warehouse-option.ts'
 
 export interface ExportOptions {
-  readonly warehouse: string
+  readonly warehouse?: string
   readonly reference?: PersonReference
   /** A new file; without it, the lines go to stdout. */
   readonly output?: string
 }
 
 export interface EraseOptions {
-  readonly warehouse: string
+  readonly warehouse?: string
   readonly publish: readonly string[]
 }
 
@@ -28,19 +32,22 @@ export interface EraseOptions {
 export async function exportPerson(
   tools: ActionTools,
   given: string | undefined,
-  { warehouse, reference, output }: ExportOptions,
+  { reference, output, ...options }: ExportOptions,
 ): Promise<ExitCode> {
-  const { config, log, print } = tools
+  const { config, input, log, print } = tools
+  const warehouse = warehouseOf(options.warehouse, input)
+  renewOf(warehouse)
   if ((given === undefined) === (reference === undefined))
     throw new UsageError('name the person by an id, or by --reference')
   const patience = createPatience(0, tools)
-  const database = await orStartError(openOwned(warehouse, ownerOf(config), patience))
+  const landing = await orStartError(
+    openOwned(engineOf(warehouse), warehouse, ownerOf(config), patience),
+  )
   try {
-    const { connection } = database
     const [id = given, ...more] =
-      reference === undefined ? [] : await idsByReference(connection, reference, config.privacy)
+      reference === undefined ? [] : await idsByReference(landing, reference, config.privacy)
     if (more.length > 0) throw new UsageError('the reference leads to several people; name an id')
-    const found = id === undefined ? undefined : await readPerson(connection, id)
+    const found = id === undefined ? undefined : await readPerson(landing, id)
     if (found === undefined || found.rows.length === 0) return notFound(tools, warehouse)
     const { rows, toJudge } = found
     const lines = [...rows, ...toJudge].map(
@@ -56,7 +63,7 @@ export async function exportPerson(
     )
     return EXIT.done
   } finally {
-    database.close()
+    await landing.close()
   }
 }
 
@@ -64,13 +71,15 @@ export async function exportPerson(
 export async function erase(
   tools: ActionTools,
   id: string,
-  { warehouse: path, publish: copies }: EraseOptions,
+  { warehouse, publish: copies }: EraseOptions,
 ): Promise<ExitCode> {
-  const { config, log, mask, signal, say } = tools
+  const { config, input, log, mask, signal, say } = tools
+  const path = warehouseOf(warehouse, input)
+  const renew = renewOf(path)
   const { pseudonyms } = config.privacy
   // What is told of a sync is not about this command.
   const quiet = { log: { ...log, info: log.debug }, mask, signal }
-  const receipt = await erasePerson({
+  const receipt = await erasePerson(renew, {
     ...{ id, path, copies, owner: ownerOf(config), patience: createPatience(0, tools) },
     asking: { source: createSource(), config, streams: chosenStreams(tools), tools: quiet },
     code: pseudonyms && personCodes(pseudonyms).of(id),
@@ -80,7 +89,10 @@ export async function erase(
   await say(receipt)
   if (receipt.result === 'to be judged')
     log.warn(
-      'Rows of others, or objects that no sync has created, may still have names or numbers of the person. Nothing of them was changed: look at toJudge, found and others in the receipt.',
+      warningOf(
+        'rows-to-judge',
+        'Rows of others, or objects that no sync has created, may still have names or numbers of the person. Nothing of them was changed: look at toJudge, found and others in the receipt.',
+      ),
     )
   if (receipt.result !== 'nothing to erase') return EXIT.done
   return notFound(tools, `${path}, which was written anew,`)
@@ -96,8 +108,17 @@ export async function printPersonSql(
   return EXIT.done
 }
 
+/** How a person is erased from a warehouse. */
+function renewOf(warehouse: string): Renew {
+  const { renew } = engineOf(warehouse)
+  if (renew !== undefined) return renew
+  throw new UsageError(
+    'a person can be exported and erased only from a DuckDB file; protime person sql ID --dialect postgres prints statements for PostgreSQL',
+  )
+}
+
 function notFound({ log }: ActionTools, file: string): ExitCode {
-  log.warn(`${file} has no row of this person.`)
+  log.warn(warningOf('person-not-found', `${file} has no row of this person.`))
   return EXIT.notFound
 }
 

@@ -1,4 +1,5 @@
 import { type Preview, preview } from '../ask/preview.ts'
+import { about } from '../ground/message-ids.ts'
 import { redactionOfStream } from '../privacy/redaction.ts'
 import { offeredStreams } from '../source/source.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -26,7 +27,7 @@ export async function show(
   for await (const one of preview(jobs, { config, mask, signal, log, limit })) {
     if (one.problem !== undefined) {
       failures++
-      log.warn(`${one.stream}: ${one.problem.message}`)
+      log.warn(about(one.stream, one.problem))
     } else if (isJson) {
       const name = JSON.stringify(one.stream)
       for (const record of one.records) await print(`{"stream":${name},"record":${record}}`)

@@ -1,7 +1,7 @@
 import { createServiceClient } from '../client/create-service-client.ts'
 import { webhookCollections } from '../client/service-client.ts'
 import { webhookScopes } from '../client/webhooks.ts'
-import { isLoopback } from '../config/config.ts'
+import { isLoopback } from '../ground/loopback.ts'
 import { createMask } from '../ground/mask.ts'
 import { resolvedFile } from '../ground/private-file.ts'
 import { lockFile } from '../ground/process-lock.ts'

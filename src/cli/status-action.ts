@@ -1,7 +1,7 @@
 import { INVENTORY, streams as knownStreams } from '../streams/streams.ts'
 import { DELTA_LIFE_HOURS } from '../sync/plan.ts'
-import { readStatus, type StreamAge, type WarehouseAge } from '../warehouse/account.ts'
-import { createPatience } from '../warehouse/duckdb.ts'
+import { createPatience } from '../warehouse/patience.ts'
+import { readStatus, type StreamAge, type WarehouseAge } from '../warehouse/status.ts'
 import { type BareTools, EXIT, type ExitCode, orStartError } from './command.ts'
 import { recordTable, widthOf } from './record-table.ts'
 
@@ -31,14 +31,14 @@ export async function status(
 /** The account of a warehouse as text: its tenant, its last sync, and a line for each stream. */
 export function statusText(found: WarehouseAge, now: Date, width: number): string {
   const { tenant, environment, sync, streams } = found
-  const rows = streams.map(({ stream, rows, lastComplete, failure }) =>
+  const rows = streams.map(({ stream, rows, lastComplete, failure, failureId }) =>
     JSON.stringify({
       stream,
       rows,
       'last complete': lastComplete ?? 'never',
       age: ageOf(lastComplete, now),
       'next sync': nextOf({ stream, lastComplete }, now),
-      failure,
+      failure: failureId === undefined ? failure : `${failureId}: ${failure}`,
     }),
   )
   return [

@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import { approvalOf } from '../config/config.ts'
 import { asConnectorError, ConnectorError, InterruptedError } from '../ground/errors.ts'
+import { about } from '../ground/message-ids.ts'
 import { warnOfReaders } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { settingsFingerprint } from '../privacy/privacy-settings.ts'
@@ -8,7 +9,7 @@ import type { Failure } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
 import type { SyncObserver } from '../protocol/progress/sync-progress.ts'
 import { createSource } from '../source/source.ts'
-import type { Owner } from '../warehouse/account.ts'
+import type { Owner } from '../warehouse/landing.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
 import {
   type ActionTools,
@@ -17,9 +18,10 @@ import {
   type ExitCode,
   type Refuse,
 } from './command.ts'
+import { warehouseOf } from './warehouse-option.ts'
 
 export interface SyncOptions {
-  readonly warehouse: string
+  readonly warehouse?: string
   /** Names, separated by commas. */
   readonly streams?: string
   readonly fullRefresh?: boolean
@@ -53,14 +55,15 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
     const source = createSource()
     const sync = async (observer: SyncObserver) => {
       const streams = streamNames(options, input)
-      await warnOfReaders(options.warehouse, shown.log)
+      const path = warehouseOf(options.warehouse, input)
+      await warnOfReaders(path, shown.log)
       done.result = await syncWarehouse({
         source,
         config: {
           ...config,
           approvedDeletes: [...approvedDeletes, ...(options.approveDeletes ?? []).map(approvalOf)],
         },
-        path: options.warehouse,
+        path,
         streams,
         keepsDeleted: options.keepDeleted === true,
         owner: ownerOf(config),
@@ -103,7 +106,7 @@ function shownBy(
   return {
     ...progressOf(tools),
     metrics: metrics ?? tools.env[metricsVariable('protime')],
-    kept: 'The file is the tenant as of the last commit; the next sync continues there.',
+    kept: 'The warehouse is the tenant as of the last commit; the next sync continues there.',
   }
 }
 
@@ -154,16 +157,13 @@ export function tellFailures(
   { log, mask }: Pick<ActionTools, 'log' | 'mask'>,
 ) {
   const told = failures.map(({ stream, error }) => ({
+    id: error.id,
     type: error.failure,
-    message: mask.text(subject(stream, error)),
+    message: mask.text(about(stream, error).message),
     ...(stream === undefined ? {} : { stream }),
   }))
-  for (const { type, message } of told) log.error(`${type}: ${message}`)
+  for (const { type, ...message } of told) log.error(about(type, message))
   return told
-}
-
-function subject(stream: string | undefined, { message }: ConnectorError): string {
-  return stream === undefined ? message : `${stream}: ${message}`
 }
 
 /** Whether another attempt may succeed. */

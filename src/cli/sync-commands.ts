@@ -61,34 +61,52 @@ ${examples('check', 'check --config acme.json')}`,
   program
     .command('status')
     .description('show when each stream of a warehouse was last complete, and how it is read next')
-    .option('--warehouse <file>', 'the DuckDB file of protime sync', 'protime.duckdb')
+    .addOption(warehouseOption())
     .option('--json', 'print one JSON line')
     .addHelpText(
       'after',
-      `\nReads only the file. Ends with 1 if the last sync failed, or has not ended.\n${examples('status', 'status --json')}`,
+      `\nOnly reads. Ends with 1 if the last sync failed, or has not ended.\n${examples('status', 'status --json')}`,
     )
-    .action((options: StatusOptions) =>
+    .action((options: Partial<StatusOptions>) =>
       bare(async (tools) => {
         const { status } = await import('./status-action.ts')
-        return status(options, new Date(), tools)
+        return status(await withWarehouse(program, options), new Date(), tools)
       }),
     )
   program
     .command('query <sql>')
     .description('print the result of a query on a warehouse')
-    .option('--warehouse <file>', 'the DuckDB file of protime sync', 'protime.duckdb')
+    .addOption(warehouseOption())
     .option('--json', 'one JSON line per row instead of a table')
     .addHelpText(
       'after',
-      `\nOnly reads the file, and no other one. The tables are in the schema main, the views with nested fields as columns in flat.
+      `\nOnly reads the warehouse. The tables are in the schema main, the views with nested fields as columns in flat;
+in PostgreSQL in protime and protime_flat.
 ${examples('query "SHOW ALL TABLES"', 'query "SELECT count(*) FROM flat.people" --json')}`,
     )
-    .action((sql: string, options: StatusOptions) =>
+    .action((sql: string, options: Partial<StatusOptions>) =>
       bare(async (tools) => {
         const { query } = await import('./query-action.ts')
-        return query(sql, options, tools)
+        return query(sql, await withWarehouse(program, options), tools)
       }),
     )
+}
+
+function warehouseOption(): Option {
+  return new Option(
+    '--warehouse <address>',
+    'a DuckDB file, or postgres://USER@HOST/DATABASE (default: warehouse of the configuration, or protime.duckdb)',
+  )
+}
+
+/** The options of a command that needs no configuration, with the warehouse. */
+async function withWarehouse<T extends { readonly warehouse?: string }>(
+  program: Command,
+  options: T,
+): Promise<T & { readonly warehouse: string }> {
+  const { warehouseIn } = await import('./warehouse-option.ts')
+  const { config } = program.opts<{ config?: string }>()
+  return { ...options, warehouse: await warehouseIn(options.warehouse, config) }
 }
 
 /** `protime preview`: shows a tenant's data before a sync. */
@@ -121,13 +139,13 @@ function positiveNumber(text: string): number {
 export function addSync(program: Command, act: Act): void {
   program
     .command('sync')
-    .description('read a tenant into a DuckDB file; later runs read the changes')
-    .option('--warehouse <file>', 'the file; the first sync creates it', 'protime.duckdb')
+    .description('read a tenant into a DuckDB file or PostgreSQL; later runs read the changes')
+    .addOption(warehouseOption())
     .option('--streams <names>', 'the streams to read, separated by commas (default: all)')
     .option('--full-refresh', 'read the streams from the beginning')
     .option(
       '--rewrite',
-      'read everything into a new file that replaces this one; needed after a change of the settings of personal data',
+      'read everything anew, in DuckDB into a new file; needed after a change of the settings of personal data',
     )
     .option('--drop-others', 'with --rewrite: lose what no sync has created in the file')
     .option(
@@ -144,7 +162,10 @@ export function addSync(program: Command, act: Act): void {
       'wait this long while another process has the warehouse open: 30s, 10m, 2h',
       milliseconds,
     )
-    .option('--publish <file>', 'make a copy for readers after each complete sync')
+    .option(
+      '--publish <file>',
+      'make a copy of a DuckDB file for readers after each complete sync; FOLDER/ with a slash gets Parquet files',
+    )
     .option(
       '--metrics <file>',
       'write metrics of the sync for Prometheus (or set PROTIME_METRICS_FILE)',
@@ -182,7 +203,7 @@ export function addVerify(program: Command, act: Act): void {
   program
     .command('verify')
     .description('compare a warehouse with the service, row by row and field by field')
-    .option('--warehouse <file>', 'the DuckDB file of protime sync', 'protime.duckdb')
+    .addOption(warehouseOption())
     .option(
       '--rows <file>',
       'rows of another warehouse as JSON lines, instead of a DuckDB file; - is stdin',
@@ -216,25 +237,40 @@ function wholeNumber(text: string): number {
   return Number(text)
 }
 
+/** `protime explain`: the runbook, by the ids at the ends of messages. */
+export function addExplain(program: Command, act: BareAct): void {
+  program
+    .command('explain [id]')
+    .description('what a message means and what to do, by the id in brackets at its end')
+    .addHelpText('after', `\nWithout an id, lists all ids.\n${examples('explain starts-over')}`)
+    .action((id: string | undefined) =>
+      act(async (tools) => {
+        const { explain } = await import('./explain-action.ts')
+        return explain(tools, id)
+      }),
+    )
+}
+
 /** `protime dbt init`: a dbt project for a warehouse of `protime sync`. */
 export function addDbt(program: Command, act: BareAct): void {
   program
     .command('dbt')
     .description('make a dbt project for the warehouse, with one row per person and day')
     .command('init')
-    .description('write a dbt project that reads the file of protime sync, ready for dbt build')
-    .option('--warehouse <file>', 'the file of protime sync', 'protime.duckdb')
+    .description('write a dbt project that reads the warehouse, ready for dbt build')
+    .addOption(warehouseOption())
     .option('--project <folder>', 'where to write it', '.')
     .addHelpText(
       'after',
       `\nWrites dbt_project.yml, packages.yml and profiles.yml. An existing file is not touched. dbt build makes the models in
-analytics/analytics.duckdb, a folder that only you can enter; it needs dbt-duckdb.
+analytics/analytics.duckdb, a folder that only you can enter; it needs dbt-duckdb. For PostgreSQL it makes them in the schema
+analytics of the same database; it needs dbt-postgres, and the password in PGPASSWORD.
 ${examples('dbt init', 'dbt init --warehouse acme.duckdb --project acme-models')}`,
     )
-    .action((options: DbtInitOptions) =>
+    .action((options: Pick<DbtInitOptions, 'project'> & { readonly warehouse?: string }) =>
       act(async (tools) => {
         const { dbtInit } = await import('./dbt-init-action.ts')
-        return dbtInit(tools, options)
+        return dbtInit(tools, await withWarehouse(program, options))
       }),
     )
 }
@@ -254,8 +290,7 @@ export function addPerson(program: Command, act: Act): void {
       ),
     )
   const load = () => import('./person-actions.ts')
-  const warehouse = () =>
-    new Option('--warehouse <file>', 'the DuckDB file of protime sync').default('protime.duckdb')
+  const warehouse = () => new Option('--warehouse <file>', 'the DuckDB file of protime sync')
   noun
     .command('export [id]')
     .description('print all rows of a person, then texts of others that may name the person')

@@ -1,5 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { asConnectorError, unknownStream } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { keepHeapSmall } from '../ground/v8.ts'
 import { readMessagesOption } from '../protocol/command-line.ts'
 import type { Failure } from '../protocol/connector.ts'
@@ -7,12 +8,12 @@ import { observed } from '../protocol/progress/observed.ts'
 import { createSource, offeredStreams } from '../source/source.ts'
 import { type Difference, type Earlier, earlierOf, type Found } from '../verify/compare-stream.ts'
 import type { RowKey } from '../verify/digests.ts'
-import { type Dialect, landingQueries } from '../verify/landing-queries.ts'
+import { landingQueries, type QueryDialect } from '../verify/landing-queries.ts'
 import { readPrintedRows } from '../verify/printed-rows.ts'
 import type { Held, VerifiedStream } from '../verify/row-table.ts'
 import { type Verified, verify, verifyBetweenSyncs } from '../verify/verify.ts'
 import { readWarehouse } from '../verify/warehouse-rows.ts'
-import { createPatience } from '../warehouse/duckdb.ts'
+import { createPatience } from '../warehouse/patience.ts'
 import { syncWarehouse } from '../warehouse/sync-warehouse.ts'
 import {
   type ActionTools,
@@ -23,17 +24,18 @@ import {
   StartError,
 } from './command.ts'
 import { exitCodeOf, ownerOf, progressOf, streamNames, tellFailures } from './sync-action.ts'
+import { warehouseOf } from './warehouse-option.ts'
 
 /** The options of `protime verify`. */
 export interface VerifyOptions {
-  readonly warehouse: string
+  readonly warehouse?: string
   /** A file of JSON lines, `-` for stdin. */
   readonly rows?: string
   /** Names, separated by commas. */
   readonly streams?: string
   readonly again?: string
   readonly sync?: boolean
-  readonly sql?: Dialect
+  readonly sql?: QueryDialect
   readonly limit?: number
 }
 
@@ -151,14 +153,14 @@ async function betweenSyncs(
 }
 
 async function sync(
-  { warehouse: path }: VerifyOptions,
+  { warehouse }: VerifyOptions,
   streams: readonly VerifiedStream[],
-  { config, signal, log, mask }: ActionTools,
+  { config, input, signal, log, mask }: ActionTools,
 ): Promise<readonly Failure[]> {
   const { failures, stopped } = await syncWarehouse({
     source: createSource(),
     config,
-    path,
+    path: warehouseOf(warehouse, input),
     streams: streams.map(({ name }) => name),
     keepsDeleted: false,
     owner: ownerOf(config),
@@ -185,13 +187,13 @@ function inputOf(path: string) {
 }
 
 function readFile(
-  { warehouse: path }: VerifyOptions,
+  { warehouse }: VerifyOptions,
   streams: readonly VerifiedStream[],
-  { config, log, signal }: ActionTools,
+  { config, input, log, signal }: ActionTools,
   isWanted?: (stream: string, key: RowKey) => boolean,
 ): Promise<Held> {
   return readWarehouse({
-    path,
+    path: warehouseOf(warehouse, input),
     owner: ownerOf(config),
     patience: createPatience(0, { log, signal }),
     streams,
@@ -249,12 +251,18 @@ function report(
 ): ExitCode {
   for (const [stream, why] of notVerified)
     log.warn(
-      `${stream} was not verified: ${why.replace(/\.$/, '')}. To leave it out, name the other streams with --streams.`,
+      warningOf(
+        'stream-not-verified',
+        `${stream} was not verified: ${why.replace(/\.$/, '')}. To leave it out, name the other streams with --streams.`,
+      ),
     )
   const { records, differences, pending, withheld } = counts
   if (withheld > 0)
     log.warn(
-      `The service does not list ${withheld} rows, which syncs keep because they are too many to be deleted.`,
+      warningOf(
+        'rows-withheld',
+        `The service does not list ${withheld} rows, which syncs keep because they are too many to be deleted.`,
+      ),
     )
   const told = tellFailures(failures, { log, mask })
   void say({

@@ -9,6 +9,7 @@ import type {
 import { webhookScopes } from '../client/webhooks.ts'
 import type { ReferenceChoice } from '../config/config.ts'
 import { ConnectorError, InterruptedError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { checkNewFile, createPrivateFile } from '../ground/private-file.ts'
 import { sign } from '../webhooks/receive/delivery.ts'
 import { readStore, type StoredHook } from '../webhooks/serve/store.ts'
@@ -68,7 +69,7 @@ async function createOnce(
     return await webhooks.create(wanted)
   } catch (error) {
     const advice = `The webhook may exist, but then nobody has its key: look for it with \`protime webhooks list --collection ${wanted.collectionName}\` and delete it before you try again.`
-    if (error instanceof InterruptedError) log.warn(advice)
+    if (error instanceof InterruptedError) log.warn(warningOf('webhook-may-exist', advice))
     if (!(error instanceof ClientError && error.mayHaveHappened)) throw error
     // The message for an answer without id or key already says that the webhook exists and has to be deleted.
     if (error.id === 'webhook-incomplete') throw error
@@ -233,14 +234,14 @@ async function faultOnTheWay(
 
 function faultOf({ status, text }: TriggerAnswer): string {
   if (status >= 200 && status < 300)
-    return `A delivery without a valid signature was answered ${status}: another server answers at this address.`
+    return `A delivery without a valid signature got the response ${status}: another server listens at this address.`
   if (status >= 300 && status < 400)
     return `Deliveries are redirected (${status}): the service does not follow redirects.`
   if (status === 404)
     return text === ''
-      ? 'The server answered 404: it knows no webhook with this address. It has another store, or the proxy changes the path.'
-      : 'The proxy answered 404 with a page: its path is not that of the public URL.'
+      ? 'The server responded with 404: it knows no webhook with this address. It has another store, or the proxy changes the path.'
+      : 'The proxy responded with 404 and a page: its path is not that of the public URL.'
   if (status >= 500)
-    return `The proxy answered ${status}: it does not reach the server. Check the address to which it forwards deliveries.`
-  return `The answer was ${status}: check what the proxy refuses.`
+    return `The proxy responded with ${status}: it does not reach the server. Check the address to which it forwards deliveries.`
+  return `The response was ${status}: check what the proxy refuses.`
 }

@@ -1,6 +1,7 @@
 import { createServiceClient } from '../client/create-service-client.ts'
 import { type ServiceClient, webhookCollections } from '../client/service-client.ts'
 import { parseWriteSettings } from '../config/write-settings.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { referencedCollections } from '../streams/collections.ts'
 import { type ActionTools, EXIT, type ExitCode, knownName } from './command.ts'
 
@@ -11,7 +12,7 @@ export async function withClient<T>(
   work: (client: ServiceClient) => Promise<T>,
 ): Promise<T> {
   const onRetry = ({ reason }: { readonly reason: string }) =>
-    log.warn(`The request is tried again. ${reason}`)
+    log.warn(warningOf('request-repeated', `The request is tried again. ${reason}`))
   const client = createServiceClient(config, { scopes, mask, signal, log, onRetry })
   try {
     return await work(client)
@@ -27,7 +28,7 @@ export function withoutWords(tools: ActionTools): ActionTools {
 
 /** Ends a command whose item does not exist. */
 export function notFound({ log }: ActionTools, noun: string): ExitCode {
-  log.warn(`There is no such ${noun}.`)
+  log.warn(warningOf('not-found', `There is no such ${noun}.`))
   return EXIT.notFound
 }
 

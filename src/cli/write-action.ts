@@ -1,5 +1,6 @@
 import { parseWriteSettings, type WriteSettings } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { openObject } from '../write/journal.ts'
 import { type ObjectName, objects, scopesOf, type WriteRecord } from '../write/objects.ts'
 import {
@@ -42,7 +43,10 @@ export async function write(
   // Only the option says that this input is complete.
   if (given.mirror && !mirror)
     tools.log.warn(
-      'The setting mirror is for the destination and the target: here --mirror says that the input is complete, and nothing is deleted without it.',
+      warningOf(
+        'mirror-setting-ignored',
+        'The setting mirror is for the destination and the target: here --mirror says that the input is complete, and nothing is deleted without it.',
+      ),
     )
   const settings = { ...given, dryRun: dryRun ?? given.dryRun, mirror: mirror ?? false }
   if (by !== undefined && object !== 'external_references')
@@ -117,7 +121,7 @@ async function writeAll(tools: ActionTools, writing: Writing): Promise<ExitCode>
   const { counts } = await run(tools, writing, (one) => tools.say(lineOf(one)), tellSummary)
   const reason = failureInWords(counts, maxRejected, dryRun)
   if (reason === undefined) return EXIT.done
-  tools.log.warn(reason)
+  tools.log.warn({ id: 'records-failed', message: reason })
   return EXIT.failed
 }
 

@@ -19,7 +19,7 @@ const GUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 export function nameFault(name: string): string | undefined {
   if (isBlank(name)) return 'The name of the reference is empty.'
   if (HALF_CHARACTER.test(name))
-    return 'The name of the reference is not valid text: it contains half a character.'
+    return 'The name of the reference is not valid text: it contains an unpaired surrogate.'
   return name.startsWith(PREDEFINED)
     ? `The reference ${name} is predefined by the service: it can only be read with the records. Your own names must not begin with ${PREDEFINED}.`
     : undefined
@@ -31,7 +31,7 @@ export function nameFault(name: string): string | undefined {
 export function valueFault(value: string): string | undefined {
   if (isBlank(value)) return 'The value of the reference is empty.'
   return HALF_CHARACTER.test(value)
-    ? 'The value of the reference is not valid text: it contains half a character.'
+    ? 'The value of the reference is not valid text: it contains an unpaired surrogate.'
     : undefined
 }
 
@@ -130,7 +130,7 @@ export function checkNamed(
     'value-taken-for-id',
     shown === undefined || isTakenForId
       ? `The service took a value of the reference ${name} for the id of one of the ${collection}. Name it by its id.`
-      : `The service answered with one of the ${collection} that has another value of the reference ${name}. Name it by its id.`,
+      : `The service responded with one of the ${collection} that has another value of the reference ${name}. Name it by its id.`,
   )
 }
 

@@ -152,8 +152,8 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
   function damaged(what: string, operation: Operation): ClientError {
     return new ClientError(
       'system',
-      'answer-not-understood',
-      `The service answered with ${what} (${loggedUrlOf(operation)}). Tell the operator of the service.`,
+      'response-not-understood',
+      `The service responded with ${what} (${loggedUrlOf(operation)}). Tell the operator of the service.`,
     )
   }
 }

@@ -50,8 +50,8 @@ describe('a reference', () => {
     ['an empty collection', { collection: '' }, /name of the collection is empty/],
     ['an empty value', { value: '' }, /value of the reference is empty/],
     ['an invisible value', { value: ' \u200b' }, /value of the reference is empty/],
-    ['a value that is half a character', { value: 'a\ud800' }, /value .* half a character/],
-    ['a name that is half a character', { name: '\udc00a' }, /name .* half a character/],
+    ['a value with half a pair', { value: 'a\ud800' }, /value .* an unpaired surrogate/],
+    ['a name with half a pair', { name: '\udc00a' }, /name .* an unpaired surrogate/],
     ['an id that is no number', { internalReference: '12a' }, /whole number/],
     ['an id with leading zeros', { internalReference: '007' }, /whole number/],
     ['an id below zero', { internalReference: '-1' }, /whole number/],
@@ -316,7 +316,7 @@ it.each([{}, { items: [SENT] }, { error: { code: 'Busy' } }, { 7: SENT }, { id: 
       client.webhooks.list(),
     ]
     for (const list of lists)
-      expect(await failureOf(all(list))).toMatchObject({ id: 'answer-not-understood' })
+      expect(await failureOf(all(list))).toMatchObject({ id: 'response-not-understood' })
   },
 )
 

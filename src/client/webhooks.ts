@@ -201,7 +201,7 @@ function unusable(id: string | undefined, record: JsonObject): ClientError {
     'webhook-incomplete',
     id === undefined
       ? 'The service created a webhook without saying which: find it in the list of webhooks and delete it.'
-      : `The service created the webhook ${id} without its key, so nobody can verify its deliveries: delete it. The answer has ${members === '' ? 'no body' : `the members ${members}`}.`,
+      : `The service created the webhook ${id} without its key, so nobody can verify its deliveries: delete it. The response has ${members === '' ? 'no body' : `the members ${members}`}.`,
     { mayHaveHappened: true },
   )
 }

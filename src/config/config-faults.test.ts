@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { withId } from '../ground/message-ids.ts'
 import { configure, configureFile, parseConfig } from './config.ts'
 import { configWarnings } from './config-faults.ts'
 import { custom, faultsOf, type Json, LEAST, SECRET } from './testing/least-config.ts'
@@ -264,36 +265,52 @@ describe.each([
 const reference = (collection: string) => ({ collection, names: ['x'] })
 
 it.each<[unknown, string[]]>([
-  [{ start_dat: '2026-01-01' }, ['start_dat is not a setting; did you mean start_date?']],
-  [{ client_secert: 'x' }, ['client_secert is not a setting; did you mean client_secret?']],
-  [{ other: {} }, ['other is not a setting.']],
+  [
+    { start_dat: '2026-01-01' },
+    ['start_dat is not a setting; did you mean start_date? [unknown-setting]'],
+  ],
+  [
+    { client_secert: 'x' },
+    ['client_secert is not a setting; did you mean client_secret? [unknown-setting]'],
+  ],
+  [{ other: {} }, ['other is not a setting. [unknown-setting]']],
   [
     { constructor: 1, toString: 1 },
-    ['constructor is not a setting.', 'toString is not a setting.'],
+    [
+      'constructor is not a setting. [unknown-setting]',
+      'toString is not a setting. [unknown-setting]',
+    ],
   ],
   [
     { environment: { type: 'custom', bas_url: 'x' } },
-    ['environment.bas_url is not a setting; did you mean environment.base_url?'],
+    ['environment.bas_url is not a setting; did you mean environment.base_url? [unknown-setting]'],
   ],
   [
     { environment: { bas_url: 'x' } },
-    ['environment.bas_url is not a setting; did you mean environment.base_url?'],
+    ['environment.bas_url is not a setting; did you mean environment.base_url? [unknown-setting]'],
   ],
   [
     { environment: { type: 'production', base_url: 'x' } },
-    ['environment.base_url is not a setting of the environment production.'],
+    [
+      'environment.base_url is not a setting of the environment production. [setting-of-another-environment]',
+    ],
   ],
   [{ mirror: true, relink: false, rejected_records: 'rejected.jsonl' }, []],
-  [{ mirrror: true }, ['mirrror is not a setting; did you mean mirror?']],
-  [{ base_url: 'x' }, ['base_url is not a setting; did you mean environment.base_url?']],
+  [{ mirrror: true }, ['mirrror is not a setting; did you mean mirror? [unknown-setting]']],
+  [
+    { base_url: 'x' },
+    ['base_url is not a setting; did you mean environment.base_url? [unknown-setting]'],
+  ],
   [
     { external_references: [{ collection: 'people', name: ['x'] }] },
-    ['external_references.0.name is not a setting; did you mean external_references.0.names?'],
+    [
+      'external_references.0.name is not a setting; did you mean external_references.0.names? [unknown-setting]',
+    ],
   ],
   [
     { external_references: [reference('people'), reference('circles')] },
     [
-      'external_references: the service adds the references of circles to no record; they are only in the stream external_references.',
+      'external_references: the service adds the references of circles to no record; they are only in the stream external_references. [reference-not-embedded]',
     ],
   ],
   [{ __injected_declarative_manifest: {}, _comment: 'x', tenant: 'acme' }, []],
@@ -302,7 +319,7 @@ it.each<[unknown, string[]]>([
   ['x', []],
   [[], []],
 ])('%j is warned of: %j', (input, warnings) => {
-  expect(configWarnings(input)).toEqual(warnings)
+  expect(configWarnings(input).map(withId)).toEqual(warnings)
 })
 
 it.each([configure, configureFile])(
@@ -310,7 +327,10 @@ it.each([configure, configureFile])(
   (read) => {
     const warnings: string[] = []
     const asked = [{ collection: 'people', names: ['@badge-number', '@employee-number'] }]
-    read({ ...LEAST, external_references: asked }, { warn: (text) => void warnings.push(text) })
+    read(
+      { ...LEAST, external_references: asked },
+      { warn: (message) => void warnings.push(withId(message)) },
+    )
     expect(warnings).toEqual([
       expect.stringContaining('every record: @badge-number of people. Name'),
     ])

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import { ConnectorError } from '../ground/errors.ts'
 import { isJsonObject } from '../ground/json.ts'
-import { warningOf } from '../ground/message-ids.ts'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { othersConfigure } from '../ground/others-configure.ts'
 import { readProjectJson } from '../ground/project-files.ts'
 import type { SettingsSchema } from '../ground/settings-schema.ts'
@@ -140,12 +140,12 @@ function suggestion(data: unknown, names: readonly string[]): string {
 type OwnSettings = NonNullable<SettingsSchema['properties']>
 
 /**
- * One sentence for each part of a configuration that has no effect: unknown settings, and references that no record
+ * A warning for each part of a configuration that has no effect: unknown settings, and references that no record
  * can have. Accepts any JSON, valid or not.
  */
-export function configWarnings(input: unknown): string[] {
+export function configWarnings(input: unknown): IdentifiedMessage[] {
   const unknown = unknownNames(input).filter(({ isNearPrivacy }) => !isNearPrivacy)
-  return [...unknown.map(({ sentence }) => sentence), ...referencesWithoutRecords(input)]
+  return [...unknown.map(({ warning }) => warning), ...referencesWithoutRecords(input)]
 }
 
 /**
@@ -153,23 +153,23 @@ export function configWarnings(input: unknown): string[] {
  * it restricts would be passed on. Accepts any JSON, valid or not.
  */
 export function mistypedPrivacy(input: unknown): string[] {
-  return unknownNames(input).flatMap(({ sentence, isNearPrivacy }) =>
-    isNearPrivacy ? [sentence] : [],
+  return unknownNames(input).flatMap(({ warning, isNearPrivacy }) =>
+    isNearPrivacy ? [warning.message] : [],
   )
 }
 
 /**
- * One sentence for each setting that does not exist, at any depth. Names that begin with `_` are ignored: they are
+ * A warning for each setting that does not exist, at any depth. Names that begin with `_` are ignored: they are
  * comments, or additions of a platform such as Airbyte's `__injected_declarative_manifest`. Accepts any JSON, valid
  * or not.
  */
-export function unknownSettings(input: unknown, own: OwnSettings = {}): string[] {
-  return unknownNames(input, own).map(({ sentence }) => sentence)
+export function unknownSettings(input: unknown, own: OwnSettings = {}): IdentifiedMessage[] {
+  return unknownNames(input, own).map(({ warning }) => warning)
 }
 
 /** A name that is no setting. */
 interface UnknownName {
-  readonly sentence: string
+  readonly warning: IdentifiedMessage
   /** Whether somebody may have meant a setting of personal data. */
   readonly isNearPrivacy: boolean
 }
@@ -218,18 +218,18 @@ function unknownIn(input: unknown, schema: SettingsSchema): UnknownName[] {
       const property = properties[name]
       if (property !== undefined) return walk(member, property, `${path}${name}.`)
       if (name.startsWith('_')) return []
-      const sentence =
+      const warning =
         propertiesOf(at)[name] === undefined
           ? unknown(path, name, Object.keys(properties))
           : warningOf(
               'setting-of-another-environment',
               `${path}${name} is not a setting of the environment ${type}.`,
             )
-      return { sentence, isNearPrivacy: isNearPrivacy(path, name) }
+      return { warning, isNearPrivacy: isNearPrivacy(path, name) }
     })
   }
 
-  function unknown(path: string, name: string, siblings: readonly string[]): string {
+  function unknown(path: string, name: string, siblings: readonly string[]): IdentifiedMessage {
     const sibling = nearest(name, siblings)
     const meant =
       sibling === undefined
@@ -264,15 +264,17 @@ function pathsOf(schema: SettingsSchema, prefix: string): string[] {
   ])
 }
 
-/** One sentence for each collection whose references are requested although no record can have them. */
-export function referencesWithoutRecords(input: unknown): string[] {
+/** A warning for each collection whose references are requested although no record can have them. */
+export function referencesWithoutRecords(input: unknown): IdentifiedMessage[] {
   const choices = (input as { external_references?: unknown } | null)?.external_references
   if (!Array.isArray(choices)) return []
   const names = choices.map((choice) => (choice as { collection?: unknown } | null)?.collection)
   return referencedCollections
     .filter((collection) => names.includes(collection) && !embedded.has(collection))
-    .map(
-      (collection) =>
+    .map((collection) =>
+      warningOf(
+        'reference-not-embedded',
         `external_references: the service adds the references of ${collection} to no record; they are only in the stream external_references.`,
+      ),
     )
 }

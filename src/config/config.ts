@@ -1,4 +1,6 @@
 import { type Limit, limitOf } from '../ground/limit.ts'
+import { isLoopback } from '../ground/loopback.ts'
+import type { IdentifiedMessage } from '../ground/message-ids.ts'
 import { nearest } from '../ground/text.ts'
 import { personCodes } from '../privacy/person-codes.ts'
 import {
@@ -122,27 +124,33 @@ type Json = Record<string, unknown>
  * Parses a configuration of a platform, and warns about parts that have no effect, also if it is invalid, because
  * they may be the reason. Unknown settings are only warnings, because a platform may add settings.
  */
-export function configure(input: unknown, log: { warn(message: string): void }): Config {
+export function configure(input: unknown, log: { warn(message: IdentifiedMessage): void }): Config {
   for (const warning of configWarnings(input)) log.warn(warning)
   const config = parseConfig(input)
   warnOfLeftOut(config, log)
   return config
 }
 
-/** Settings that only a configuration file has. `streams` names the streams of a sync. */
-const OWN_SETTINGS = { streams: { type: 'array', items: { type: 'string' } } }
+/** Settings that only a configuration file has: the streams of a sync, and where their rows go. */
+const OWN_SETTINGS = {
+  streams: { type: 'array', items: { type: 'string' } },
+  warehouse: { type: 'string' },
+}
 
 /** Parses a configuration file that people write. Unknown settings are errors, because no platform adds any. */
-export function configureFile(input: unknown, log: { warn(message: string): void }): Config {
+export function configureFile(
+  input: unknown,
+  log: { warn(message: IdentifiedMessage): void },
+): Config {
   const unknown = unknownSettings(input, OWN_SETTINGS)
   let config: Config
   try {
     config = parseConfig(input)
   } catch (error) {
-    for (const sentence of unknown) log.warn(sentence)
+    for (const warning of unknown) log.warn(warning)
     throw error
   }
-  if (unknown.length > 0) throw notValid(unknown.join(' '))
+  if (unknown.length > 0) throw notValid(unknown.map(({ message }) => message).join(' '))
   for (const warning of referencesWithoutRecords(input)) log.warn(warning)
   warnOfLeftOut(config, log)
   return config
@@ -150,7 +158,7 @@ export function configureFile(input: unknown, log: { warn(message: string): void
 
 function warnOfLeftOut(
   { externalReferences, privacy }: Config,
-  log: { warn(message: string): void },
+  log: { warn(message: IdentifiedMessage): void },
 ): void {
   for (const warning of leftOutReferences(externalReferences, privacy)) log.warn(warning)
 }
@@ -252,11 +260,6 @@ function address(name: string, text: string): string {
     )
   }
   return url.href.replace(/\/+$/, '')
-}
-
-/** Whether the host of a URL is this machine. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 }
 
 function references(choices: readonly ReferenceChoice[]): readonly ReferenceChoice[] {

@@ -6,6 +6,7 @@ import { type Config, parseConfig } from '../config/config.ts'
 import { configWarnings } from '../config/config-faults.ts'
 import { parseWriteSettings, SYNC_MODES, type WriteSettings } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import { about, warningOf } from '../ground/message-ids.ts'
 import { openOwnFile } from '../ground/private-file.ts'
 import type { ProcessLock } from '../ground/process-lock.ts'
 import { resourceUrl, scopeName } from '../http/endpoints.ts'
@@ -137,7 +138,7 @@ function openWriteSession(
       for (const [object, { client, writer, lock }] of writers) {
         const counts = countsInWords(writer.summary, writing.dryRun)
         if (counts !== '') log.info(`${object}: ${counts}`)
-        for (const warning of warningsOf(writer.summary)) log.warn(`${object}: ${warning}`)
+        for (const warning of warningsOf(writer.summary)) log.warn(about(object, warning))
         await client.close()
         await lock.release()
       }
@@ -168,7 +169,12 @@ function openWriteSession(
       settings: writing,
       onOutcome: told,
       onUnknownMember: (_, words) =>
-        log.warn(`${object}: ${words} It is ignored, as other columns of a table are.`),
+        log.warn(
+          warningOf(
+            'member-ignored',
+            `${object}: ${words} It is ignored, as other columns of a table are.`,
+          ),
+        ),
       signal,
       journal: lock.journal,
     })
@@ -181,7 +187,7 @@ function openWriteSession(
     if (writing.dryRun && !isRefusal(outcome)) log.info(inWords(outcome))
     if (ordinal === undefined) {
       // A deletion of the mirror; no record waits for it.
-      if (isRefusal(outcome)) log.warn(inWords(outcome))
+      if (isRefusal(outcome)) log.warn(warningOf('record-rejected', inWords(outcome)))
       return
     }
     // The failure of the object is reported once, instead of a rejection per record.

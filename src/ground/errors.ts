@@ -14,7 +14,7 @@ interface ConnectorErrorOptions extends ErrorOptions {
 }
 
 /**
- * A failure with a message for the operator: what happened, to which stream or setting, and what to do. The details
+ * A failure with a message for the user: what happened, to which stream or setting, and what to do. The details
  * for developers are in `cause`. Neither contains a secret.
  */
 export class ConnectorError extends Error {
@@ -68,7 +68,7 @@ export function unknownStream(
       'misspelled-stream',
       `There is no stream of this name; did you mean ${meant}?`,
     )
-  const reason = 'There is no stream of this name. Discover the streams again.'
+  const reason = 'There is no stream of this name.'
   return new ConnectorError(
     'config',
     'unknown-stream',

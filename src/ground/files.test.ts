@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../../integration-tests/testing/files.ts'
+import { withId } from './message-ids.ts'
 import { warnOfReaders } from './private-file.ts'
 import { LockedError, lockFile } from './process-lock.ts'
 
@@ -25,7 +26,9 @@ async function warningsOf(mode: number | undefined): Promise<string[]> {
     chmodSync(path, mode)
   }
   const warnings: string[] = []
-  await warnOfReaders(path, { warn: (text) => warnings.push(text.replace(path, 'config.json')) })
+  await warnOfReaders(path, {
+    warn: (message) => warnings.push(withId(message).replace(path, 'config.json')),
+  })
   return warnings
 }
 
@@ -33,7 +36,7 @@ it.each([0o644, 0o604, 0o602, 0o666])(
   'warns of a file that every user reaches: %o',
   async (mode) => {
     expect(await warningsOf(mode)).toEqual([
-      'Every user of this machine can read config.json. Run chmod o-rwx on it.',
+      'Every user of this machine can read config.json. Run chmod o-rwx on it. [readable-by-others]',
     ])
   },
 )

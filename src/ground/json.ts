@@ -137,7 +137,7 @@ export function elementsOf(json: string, member: string): string[] {
   return elements
 }
 
-/** The message for a record that has a member twice. */
+/** The message for a record with a duplicate key. */
 export function repeatedMemberMessage(path: readonly string[]): string {
-  return `The member ${path.join('.')} comes twice, and it is not clear which one counts.`
+  return `Duplicate key ${path.join('.')}: it is not clear which value counts.`
 }

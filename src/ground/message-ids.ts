@@ -1,8 +1,11 @@
+import type { Mask } from './mask.ts'
+import { clean, LONGEST_ANSWER, logLines } from './text.ts'
+
 /**
- * The ids of messages, which stay the same when the wording changes. These are the failures of a sync, by who has to
- * act. The runbook in docs/operations.md has a row for each.
+ * The ids of messages, which stay the same when the wording changes. These are the ids of failures, by who has to act.
+ * `runbook.json` has a row for each.
  */
-export const SYNC_FAILURES = {
+export const FAILURES = {
   config: [
     'configuration-not-valid',
     'start-date-too-late',
@@ -21,6 +24,7 @@ export const SYNC_FAILURES = {
     'unknown-stream',
     'misspelled-stream',
     'streams-not-a-list',
+    'warehouse-not-a-text',
     'unknown-sync-mode',
     'client-not-accepted',
     'no-token-service',
@@ -39,6 +43,11 @@ export const SYNC_FAILURES = {
     'host-not-public',
     'proxy-password',
     'duckdb-missing',
+    'postgres-missing',
+    'address-not-valid',
+    'password-in-address',
+    'password-file-open',
+    'password-missing',
     'no-webassembly',
     'warehouse-of-another-tenant',
     'redacted-otherwise',
@@ -56,15 +65,40 @@ export const SYNC_FAILURES = {
     'streams-left-out',
     'not-locked',
     'lock-not-written',
+    'rights-missing',
     'file-not-own',
     'made-by-others',
     'person-still-listed',
+    'answers-ended',
+    'cannot-listen',
+    'config-not-written',
+    'key-file-not-made',
+    'key-not-written',
+    'journal-not-usable',
+    'mirror-refused',
+    'name-not-valid',
+    'no-airbyte-token',
+    'no-list',
+    'no-list-to-preview',
+    'not-a-warehouse',
+    'nothing-compared',
+    'query-not-valid',
+    'records-failed',
+    'rejected-records-not-written',
+    'rows-not-valid',
+    'scope-missing',
+    'store-not-usable',
+    'store-of-another-tenant',
+    'stream-not-writable',
+    'unknown-object',
+    'value-taken-for-id',
+    'webhook-id-empty',
   ],
   transient: [
     'asked-to-wait',
     'asked-too-often',
     'service-fails',
-    'answer-too-slow',
+    'response-too-slow',
     'conflict',
     'conflict-on-list',
     'changed-meanwhile',
@@ -77,6 +111,8 @@ export const SYNC_FAILURES = {
     'connection-broke',
     'proxy-failed',
     'in-use',
+    'no-response-from-scheduler',
+    'warehouse-not-reached',
   ],
   system: [
     'page-damaged',
@@ -90,22 +126,28 @@ export const SYNC_FAILURES = {
     'link-expired',
     'no-access-token',
     'no-bearer-token',
-    'token-answer-too-large',
+    'token-response-too-large',
     'unexpected-status',
     'unknown-encoding',
-    'answer-never-comes',
-    'answer-too-large',
+    'no-final-response',
+    'response-too-large',
     'warehouse-not-written',
     'too-many-members',
     'library-misused',
     'state-not-valid',
     'stream-not-ended',
     'unexpected',
+    'response-not-understood',
+    'input-not-valid',
+    'links-not-restored',
+    'outcomes-not-known',
+    'scheduler-response-too-large',
+    'webhook-incomplete',
   ],
 } as const
 
-/** Warnings, after which the sync goes on. The runbook has a row for each of these, too. */
-export const SYNC_WARNINGS = [
+/** The ids of warnings, after which the program goes on. `runbook.json` has a row for each of these, too. */
+export const WARNINGS = [
   'starts-over',
   'deltas-ended-early',
   'state-not-usable',
@@ -115,7 +157,7 @@ export const SYNC_WARNINGS = [
   'ids-too-many',
   'still-waiting',
   'references-not-listed',
-  'answer-not-whole',
+  'list-not-complete',
   'delta-was-silent',
   'rows-not-confirmed',
   'many-rows-missing',
@@ -134,50 +176,128 @@ export const SYNC_WARNINGS = [
   'table-changed',
   'deleted-rows-end',
   'output-not-written',
+  'readable-by-others',
+  'sync-not-complete',
+  'rewrite-not-complete',
+  'reference-not-embedded',
+  'reference-left-out',
+  'log-level-unknown',
+  'record-rejected',
+  'member-ignored',
+  'values-taken',
+  'records-replaced',
+  'values-folded',
+  'mirror-setting-ignored',
+  'webhook-may-exist',
+  'not-found',
+  'person-not-found',
+  'rows-to-judge',
+  'stream-not-verified',
+  'rows-withheld',
+  'environment-not-known',
+  'check-failed',
+  'request-repeated',
+  'webhook-not-initialized',
+  'webhook-paused',
+  'webhook-without-key',
+  'webhook-not-created',
+  'webhooks-not-checked',
+  'sync-not-triggered',
+  'catalog-does-not-select',
+  'store-rewritten',
+  'delivery-refused',
+  'delivery-not-json',
+  'delivery-unknown',
+  'connections-closed',
+  'request-not-served',
 ] as const
 
-/** Failures of only those programs that write, receive webhooks, or request single records. */
-export const OTHER_FAILURES = [
-  'answer-not-understood',
-  'answers-ended',
-  'cannot-listen',
-  'config-not-written',
-  'input-not-valid',
-  'key-file-not-made',
-  'key-not-written',
-  'journal-not-usable',
-  'links-not-restored',
-  'mirror-refused',
-  'name-not-valid',
-  'no-airbyte-token',
-  'no-answer-from-scheduler',
-  'no-list',
-  'no-list-to-preview',
-  'not-a-warehouse',
-  'nothing-compared',
-  'outcomes-not-known',
-  'query-not-valid',
-  'records-failed',
-  'rejected-records-not-written',
-  'rows-not-valid',
-  'scheduler-answer-too-large',
-  'scope-missing',
-  'store-not-usable',
-  'store-of-another-tenant',
-  'stream-not-writable',
-  'unknown-object',
-  'value-taken-for-id',
-  'webhook-id-empty',
-  'webhook-incomplete',
+/** The alerts on the metrics of a sync, in docs/operations.md. `runbook.json` has a row for each of these, too. */
+export const ALERTS = [
+  'ProtimeSyncMissing',
+  'ProtimeStreamOld',
+  'ProtimeStreamNever',
+  'ProtimeNeedsSomebody',
+  'ProtimeDeletesWithheld',
+  'ProtimeRefused',
 ] as const
 
 /** The id of a failure; the ids of other connectors begin with `x-`. */
-export type FailureId =
-  | (typeof SYNC_FAILURES)[keyof typeof SYNC_FAILURES][number]
-  | (typeof OTHER_FAILURES)[number]
-  | `x-${string}`
+export type FailureId = (typeof FAILURES)[keyof typeof FAILURES][number] | `x-${string}`
 
-/** Returns the text of a warning; `_id` makes sure that it has an id. */
-export function warningOf(_id: (typeof SYNC_WARNINGS)[number], text: string): string {
-  return text
+/** The id of a warning. */
+export type WarningId = (typeof WARNINGS)[number]
+
+/** A warning or a failure, as logs take it: without an id it cannot be logged. A `ConnectorError` is one. */
+export interface IdentifiedMessage {
+  readonly id: FailureId | WarningId
+  readonly message: string
+}
+
+/** A warning with its id. */
+export function warningOf(id: WarningId, message: string): IdentifiedMessage {
+  return { id, message }
+}
+
+/** The same message about a subject, such as a stream; without a subject, the message itself. */
+export function about(
+  subject: string | undefined,
+  { id, message }: IdentifiedMessage,
+): IdentifiedMessage {
+  return { id, message: subject === undefined ? message : `${subject}: ${message}` }
+}
+
+/** The text of a message with its id, as it is printed. */
+export function withId({ id, message }: IdentifiedMessage): string {
+  return `${message} [${id}]`
+}
+
+/** How a program does what messages suggest: what ends the sentence of `PURPOSES`. */
+export interface Remedies {
+  readonly readAnew: string
+  readonly leaveOut: string
+  readonly listStreams: string
+}
+
+const PURPOSES: Readonly<Record<keyof Remedies, string>> = {
+  readAnew: 'To read the stream anew, without its earlier rows',
+  leaveOut: 'To sync without the stream',
+  listStreams: 'To see which streams there are',
+}
+
+/** What a message suggests that each program does in its own way. */
+const SUGGESTED: Partial<Record<IdentifiedMessage['id'], keyof Remedies>> = {
+  'state-not-usable': 'readAnew',
+  'sync-mode-changed': 'readAnew',
+  'state-of-another-tenant': 'readAnew',
+  'delta-refused': 'readAnew',
+  'not-entitled': 'leaveOut',
+  'permission-missing': 'leaveOut',
+  'unknown-stream': 'listStreams',
+}
+
+/**
+ * The lines of a log for a message of any length, without secrets; each of them ends with the id. The remedies are
+ * those of the program that prints it.
+ */
+export function messageLines(message: IdentifiedMessage, mask: Mask, remedies: Remedies): string[] {
+  return logLines(mask.text(advised(message, remedies))).map((line) =>
+    withId({ id: message.id, message: line }),
+  )
+}
+
+/** One line for a failure, without secrets; see `messageLines`. `type` is the type of the failure, if it is shown. */
+export function failureLine(
+  message: IdentifiedMessage,
+  mask: Mask,
+  remedies: Remedies,
+  type?: string,
+): string {
+  const text = clean(mask.text(advised(message, remedies)), LONGEST_ANSWER)
+  return withId({ id: message.id, message: type === undefined ? text : `${text} (${type})` })
+}
+
+function advised({ id, message }: IdentifiedMessage, remedies: Remedies): string {
+  const remedy = SUGGESTED[id]
+  return remedy === undefined ? message : `${message} ${PURPOSES[remedy]}, ${remedies[remedy]}.`
 }

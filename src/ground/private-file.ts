@@ -16,6 +16,7 @@ import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { ConnectorError } from './errors.ts'
+import { type IdentifiedMessage, warningOf } from './message-ids.ts'
 
 /**
  * What is at a path that is about to be written or trusted; undefined if there is nothing. Throws a config error unless
@@ -170,13 +171,18 @@ const OPEN_TO_OTHERS = 0o006
  */
 export async function warnOfReaders(
   path: string,
-  log: { warn(message: string): void },
+  log: { warn(message: IdentifiedMessage): void },
 ): Promise<void> {
   // Windows has no file modes.
   if (process.platform === 'win32') return
   const { mode } = await stat(path).catch(() => ({ mode: 0 }))
   if ((mode & OPEN_TO_OTHERS) !== 0)
-    log.warn(`Every user of this machine can read ${path}. Run chmod o-rwx on it.`)
+    log.warn(
+      warningOf(
+        'readable-by-others',
+        `Every user of this machine can read ${path}. Run chmod o-rwx on it.`,
+      ),
+    )
 }
 
 /** Writes the folder to the disk, and with it the names of new files. */

@@ -159,7 +159,7 @@ async function openFolder(file: string, { subject }: LockWords) {
 async function ask(address: string): Promise<Presence> {
   const socket = connect(address)
   const patience = AbortSignal.timeout(ANSWER_MS)
-  patience.addEventListener('abort', () => socket.destroy(new Error('no answer')), { once: true })
+  patience.addEventListener('abort', () => socket.destroy(new Error('no response')), { once: true })
   try {
     return JSON.parse(await text(socket)) as Owner
   } catch (error) {
@@ -173,7 +173,7 @@ async function ask(address: string): Promise<Presence> {
 function inUse({ subject, user, advice }: LockWords, who: Owner | 'silent'): LockedError {
   const what =
     who === 'silent'
-      ? `Another process has locked ${lowerFirst(subject)}, and does not answer.`
+      ? `Another process has locked ${lowerFirst(subject)}, and does not respond.`
       : `Another ${user} uses ${lowerFirst(subject)}: process ${who.pid} on host ${who.host}, since ${who.since}.`
   return new LockedError('config', 'in-use', `${what} ${advice}`)
 }

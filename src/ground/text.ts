@@ -75,11 +75,18 @@ export function isBlank(text: string): boolean {
 /** The name that is most similar to a mistyped one; undefined if none is similar enough. */
 export function nearest(mistyped: string, names: Iterable<string>): string | undefined {
   const farthest = Math.max(1, Math.floor(mistyped.length / 3))
-  const ranked = [...names]
+  const [first] = byLikeness(mistyped, names)
+  return first !== undefined && first.edits <= farthest ? first.name : undefined
+}
+
+/** The names, with the most similar one to a mistyped one first. */
+export function byLikeness(
+  mistyped: string,
+  names: Iterable<string>,
+): { readonly name: string; readonly edits: number }[] {
+  return [...names]
     .map((name) => ({ name, edits: editsBetween(mistyped, name) }))
-    .filter(({ edits }) => edits <= farthest)
     .sort((a, b) => a.edits - b.edits)
-  return ranked[0]?.name
 }
 
 /**

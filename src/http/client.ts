@@ -186,8 +186,8 @@ export function createClient(settings: ClientSettings): Client {
     reply.discard()
     throw new ConnectorError(
       'system',
-      'token-answer-too-large',
-      'The answer of the token endpoint is too large.',
+      'token-response-too-large',
+      'The response of the token endpoint is too large.',
     )
   }
 
@@ -201,8 +201,8 @@ export function createClient(settings: ClientSettings): Client {
       if (size > MOST_TEXT_BYTES)
         throw new ConnectorError(
           'system',
-          'answer-too-large',
-          'An answer of the service is too large.',
+          'response-too-large',
+          'A response of the service is too large.',
         )
       parts.push(part)
     }

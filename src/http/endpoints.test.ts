@@ -154,7 +154,7 @@ describe('a link of the service', () => {
 
   it.each([
     ['is no address', 'https://[x'],
-    ['holds half a character', `${PREFIX}/people?a=\ud83d`],
+    ['holds an unpaired surrogate', `${PREFIX}/people?a=\ud83d`],
   ])('is refused when it %s', (_, link) => {
     expect(() => resolveLink(link, endpoints())).toThrow(/is not an address.*not followed/)
   })

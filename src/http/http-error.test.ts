@@ -93,7 +93,7 @@ describe('the message of a refusal', () => {
     'says what to do about %s, which is no answer of the API',
     async (status) => {
       expect((await refusal(status, '')).message).toBe(
-        `The service answered with an unexpected status (${status} for https://acme.protime.test/connector/svcapi/api/v1/people). Check the address and any proxies; if they are right, tell the operator of the service.`,
+        `The service responded with an unexpected status (${status} for https://acme.protime.test/connector/svcapi/api/v1/people). Check the address and any proxies; if they are right, tell the operator of the service.`,
       )
     },
   )

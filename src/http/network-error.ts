@@ -13,10 +13,10 @@ const TROUBLES: readonly (readonly [codes: RegExp, what: string])[] = [
   // undici's parser has messages instead of codes.
   [
     /^(UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_CONTENT|Response does not match the HTTP)/,
-    'The answer of HOST is not valid HTTP',
+    'The response of HOST is not valid HTTP',
   ],
   // Codes of gzip and Brotli. Z_BUF_ERROR is not among them: it means that the answer was cut off.
-  [/^(Z_DATA_ERROR|Z_NEED_DICT|ERR__ERROR_FORMAT)/, 'The answer of HOST cannot be decompressed'],
+  [/^(Z_DATA_ERROR|Z_NEED_DICT|ERR__ERROR_FORMAT)/, 'The response of HOST cannot be decompressed'],
 ]
 
 /** A failure before the request was sent: the service has not received it. */

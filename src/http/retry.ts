@@ -200,7 +200,7 @@ export function tooLongToWait(retryAfterMs: number): ConnectorError {
 export function tooSlow(): ConnectorError {
   return new ConnectorError(
     'transient',
-    'answer-too-slow',
-    'The service sends its answer too slowly to complete it. The next sync continues here.',
+    'response-too-slow',
+    'The service sends its response too slowly to complete it. The next sync continues here.',
   )
 }

@@ -63,7 +63,7 @@ const NOT_OFFERED = 'The service does not offer this to your tenant or API'
 const UNEXPECTED: StatusMeaning = {
   failure: 'system',
   id: 'unexpected-status',
-  words: 'The service answered with an unexpected status',
+  words: 'The service responded with an unexpected status',
   advice:
     ' Check the address and any proxies; if they are right, tell the operator of the service.',
   is: [],
@@ -71,7 +71,7 @@ const UNEXPECTED: StatusMeaning = {
 const UNEXPECTED_FOR_NOW = {
   failure: 'transient',
   id: 'service-fails',
-  words: 'The service answered with an unexpected status',
+  words: 'The service responded with an unexpected status',
 } as const
 const FAILS = { failure: 'transient', id: 'service-fails', words: 'The service failed' } as const
 

@@ -80,7 +80,7 @@ function processTokenResponse(text: string): TokenGrant {
     throw new ConnectorError(
       'system',
       'no-access-token',
-      'The token endpoint answered without a usable access token. Check the authentication address.',
+      'The token endpoint responded without a usable access token. Check the authentication address.',
     )
   }
   const type = answer?.['token_type']
@@ -88,7 +88,7 @@ function processTokenResponse(text: string): TokenGrant {
     throw new ConnectorError(
       'system',
       'no-bearer-token',
-      'The token endpoint answered with a token that is not a bearer token.',
+      'The token endpoint responded with a token that is not a bearer token.',
     )
   }
   const seconds = Number(answer?.['expires_in'])
@@ -236,6 +236,6 @@ export function notEntitled(scope: string, endpoints: Endpoints): ConnectorError
   return new ConnectorError(
     'config',
     'not-entitled',
-    `The client is not entitled to the scope ${scopeName(endpoints, scope)}. Ask the operator of the service for it, or deselect the stream.`,
+    `The client is not entitled to the scope ${scopeName(endpoints, scope)}. Ask the operator of the service for it.`,
   )
 }

@@ -324,7 +324,7 @@ class PendingRequest implements Dispatcher.DispatchHandler {
     if (++this.#announcements <= MAX_ANNOUNCEMENTS) return
     throw new ConnectorError(
       'transient',
-      'answer-never-comes',
+      'no-final-response',
       `${this.#host} sends interim responses (1xx), but no final one.`,
     )
   }

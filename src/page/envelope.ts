@@ -25,6 +25,6 @@ export function parseEnvelope(text: string): Envelope {
 function membersOf(body: unknown, name: string): unknown {
   if (!isJsonObject(body)) return undefined
   const names = Object.keys(body).filter((one) => one.toLowerCase() === name.toLowerCase())
-  if (names.length > 1) throw new SyntaxError(`it has \`${name}\` twice`)
+  if (names.length > 1) throw new SyntaxError(`it has the duplicate key \`${name}\``)
   return body[names[0] ?? name]
 }

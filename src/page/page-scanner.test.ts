@@ -185,7 +185,7 @@ describe('the page scanner', () => {
     ['[]', 'the body is JSON, but not an object'],
     ['{}', 'the body has no `value`'],
     ['{"value":null}', '`value` is not an array'],
-    ['{"value":[],"Value":[]}', 'the body has `value` twice, again at byte 20'],
+    ['{"value":[],"Value":[]}', 'the body has the duplicate key `value`, at byte 20'],
     ['{"value":[{"id":1},7]}', 'element 2 of `value` is not an object'],
     ['{"value":[{"id":1},{}]}', 'element 2 of `value` has no `id`'],
     ['{"value":[{"id":null}]}', 'element 1 of `value` has no `id`'],

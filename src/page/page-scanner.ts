@@ -73,7 +73,7 @@ export function damage({ kind, at, elements }: Problem, facts: PageFacts): Malfo
     case 'items-not-a-list':
       return new MalformedPageError('`value` is not an array')
     case 'items-twice':
-      return new MalformedPageError(`the body has \`value\` twice, again at byte ${at}`)
+      return new MalformedPageError(`the body has the duplicate key \`value\`, at byte ${at}`)
     case 'element-not-an-object':
       return new MalformedPageError(`${element} is not an object`)
     case 'element-without-key':

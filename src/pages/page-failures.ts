@@ -54,7 +54,7 @@ export function pageFailure(error: unknown): unknown {
   return new ConnectorError(
     'system',
     'page-damaged',
-    `A page of the service is damaged: ${error.message}. No part of it counts as read; tell the operator of the service if it happens again.`,
+    `A page of the service is damaged: ${error.message}. The page was discarded; tell the operator of the service if it happens again.`,
     { cause: error },
   )
 }
@@ -64,7 +64,7 @@ export function endlessBody(): ConnectorError {
   return new ConnectorError(
     'system',
     'page-without-end',
-    'The service sends a page without an end. Nothing after the last complete page counts as read; tell the operator of the service.',
+    'The service sends a page without an end. Everything after the last complete page was discarded; tell the operator of the service.',
   )
 }
 
@@ -73,7 +73,7 @@ export function pageTooLarge(most: number): ConnectorError {
   return new ConnectorError(
     'system',
     'page-too-large',
-    `A page of the service is larger than ${most / 1024 ** 2} MiB, the limit for a page that is read as a whole. No part of it counts as read; tell the operator of the service.`,
+    `A page of the service is larger than ${most / 1024 ** 2} MiB, the limit for a page that is read as a whole. The page was discarded; tell the operator of the service.`,
   )
 }
 

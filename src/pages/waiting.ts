@@ -1,4 +1,4 @@
-import { warningOf } from '../ground/message-ids.ts'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { REAL_TIME, type Time } from '../http/clock.ts'
 import type { RetryCause } from '../http/exchange.ts'
 import type { Log, StreamOutput } from '../protocol/connector.ts'
@@ -45,7 +45,7 @@ export interface WaitListener {
   waiting(retryCause: RetryCause | undefined): void
 }
 
-/** Informs the platform and the operator that a stream is waiting, and why. */
+/** Informs the platform and the user that a stream is waiting, and why. */
 export function createWaitReport(stream: string, output: StreamOutput, log: Log): WaitListener {
   const rateLimited = (until: Date) => output.note({ type: 'rate limited', until })
   return {
@@ -59,8 +59,8 @@ export function createWaitReport(stream: string, output: StreamOutput, log: Log)
 }
 
 /** A message that names the waiting stream and, if it is known, the reason. */
-export function stillWaiting(who: string, retryCause: RetryCause | undefined): string {
+export function stillWaiting(who: string, retryCause: RetryCause | undefined): IdentifiedMessage {
   return retryCause === undefined
-    ? warningOf('still-waiting', `${who}: still waiting for an answer of the service.`)
+    ? warningOf('still-waiting', `${who}: still waiting for a response of the service.`)
     : warningOf('still-waiting', `${who}: still waiting for the service. ${retryCause.reason}`)
 }

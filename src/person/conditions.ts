@@ -1,5 +1,5 @@
 import { PEOPLE, type PersonPath, REFERENCES } from '../streams/person-paths.ts'
-import { literal, quoted } from '../warehouse/sql.ts'
+import { quoted } from '../warehouse/sql.ts'
 
 /** The databases for which statements can be printed. */
 export type PersonDialect = 'duckdb' | 'postgres'
@@ -16,6 +16,11 @@ const AT: Readonly<Record<PersonDialect, (column: string, path: readonly string[
     path.length === 0
       ? `to_jsonb(${column}) #>> '{}'`
       : `CAST(${column} AS jsonb) #>> ${literal(`{${path.join(',')}}`)}`,
+}
+
+/** A text without NUL as a literal of both databases. */
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
 }
 
 /** Whether a row of `source` is the person's by one path, as SQL; `column` has the values of the path's first member. */

@@ -1,14 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Key } from '../rows/id-set.ts'
 import { INVENTORY } from '../streams/streams.ts'
-import { committed, MARKED_TABLES } from '../warehouse/account.ts'
-import { texts } from '../warehouse/duckdb.ts'
-import { madeByOthers } from '../warehouse/others.ts'
-import { type Renewal, type RenewSettings, withRenewableFile } from '../warehouse/renew-file.ts'
-import { literal } from '../warehouse/sql.ts'
+import { DELETED_AT } from '../warehouse/column.ts'
+import type { Landing, Renew, Renewal, RenewSettings } from '../warehouse/landing.ts'
 import { withoutKeys } from './forget-keys.ts'
 import { type FoundRow, type PersonData, readPerson } from './person-tables.ts'
 import { type Asking, listingsOf } from './still-listed.ts'
@@ -46,14 +42,16 @@ export interface Receipt {
  * Erases a person from a file of `protime sync` and its copies: rows, ids in states, and their bytes, also those of rows that
  * syncs have deleted before. Throws a config error while the service lists the person; then nothing has changed.
  */
-export function erasePerson<Config>(settings: EraseSettings<Config>): Promise<Receipt> {
+export function erasePerson<Config>(
+  withRenewable: Renew,
+  settings: EraseSettings<Config>,
+): Promise<Receipt> {
   const { id, asking, code, version, now, ...files } = settings
-  return withRenewableFile(files, async ({ connection, renew }) => {
+  return withRenewable(files, async ({ landing, others, renew }) => {
     const listed = await listingsOf(id, asking)
     if (listed.length > 0) throw stillListed(listed, code)
-    const person = await readPerson(connection, id)
-    const others = await madeByOthers(connection)
-    await renew(await changesFor(connection, person))
+    const person = await readPerson(landing, id)
+    await renew(await changesFor(landing, person))
     const wanted = person.ownNames.filter((text) => Buffer.byteLength(text) >= LEAST_BYTES)
     const found = await textsIn([files.path, ...files.copies], wanted)
     const rows: Record<string, number> = {}
@@ -84,13 +82,11 @@ function stillListed(streams: readonly string[], code: string | undefined): Conn
 const STATES = 'SELECT states.stream, states.state FROM _protime.states AS states'
 
 /** The new file has no rows of the person, no ids of them in states, and no counts with them. */
-async function changesFor(
-  connection: DuckDBConnection,
-  { tables, rows }: PersonData,
-): Promise<Renewal> {
+async function changesFor(landing: Landing, { tables, rows }: PersonData): Promise<Renewal> {
   const streams = new Set(rows.map(({ stream }) => stream))
   const states = new Map<string, unknown>()
-  for (const [stream = '', text = ''] of await texts(connection, STATES)) {
+  for (const row of await landing.query(STATES)) {
+    const [stream = '', text = ''] = row.map(String)
     const keys = rows.filter((row) => row.stream === stream).map(keyOf)
     const state: unknown = JSON.parse(text)
     const left = keys.length === 0 ? state : withoutKeys(state, keys)
@@ -98,12 +94,19 @@ async function changesFor(
   }
   const omissions = new Map(tables.map(({ table, isPersons }) => [table, isPersons]))
   // The next sync writes these rows anew.
-  const names = ['', ...streams].map(literal).join(', ')
-  omissions.set(INVENTORY.stream, `source.stream IN (${names})`)
-  const marked = new Set((await texts(connection, MARKED_TABLES)).map(([table]) => table))
-  const statements = [...streams].map((name) =>
-    committed({ name, keepsDeleted: marked.has(name) }, undefined),
-  )
+  const names = ['', ...streams].map(landing.sql.literal).join(', ')
+  for (const { table } of tables.filter(({ stream }) => stream === INVENTORY.stream))
+    omissions.set(table, `source.stream IN (${names})`)
+  // The account says how many rows live in each table.
+  const present = await landing.present()
+  const statements = tables
+    .filter(({ stream }) => streams.has(stream) || stream === INVENTORY.stream)
+    .map(({ stream, table, waits }) => {
+      const isMarked = present.columnsOf(stream)?.has(DELETED_AT) === true
+      const living = isMarked ? ` WHERE source.${DELETED_AT} IS NULL` : ''
+      return `UPDATE _protime.streams SET ${waits ? 'next_rows' : 'rows'} = (SELECT count(*) FROM ${table} AS source${living})
+        WHERE stream = ${landing.sql.literal(stream)}`
+    })
   return { omissions, states, statements }
 }
 

@@ -1,11 +1,9 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { isJsonObject } from '../ground/json.ts'
 import { meaningOf, type PrivacySettings } from '../privacy/privacy-settings.ts'
 import { createPseudonyms } from '../privacy/pseudonyms.ts'
 import { PEOPLE, REFERENCES } from '../streams/person-paths.ts'
 import { readStreamSchema } from '../streams/streams.ts'
-import { presentTables } from '../warehouse/present-tables.ts'
-import { jsonRows } from '../warehouse/query.ts'
+import type { Landing } from '../warehouse/landing.ts'
 
 /** An external reference of a person. */
 export interface PersonReference {
@@ -15,7 +13,7 @@ export interface PersonReference {
 
 /** The ids of the people to whom a reference leads, by the tables of a file; `privacy` says whether these have hashes. */
 export async function idsByReference(
-  connection: DuckDBConnection,
+  landing: Landing,
   { name, value }: PersonReference,
   { pseudonyms }: PrivacySettings,
 ): Promise<string[]> {
@@ -37,8 +35,8 @@ export async function idsByReference(
   return [...ids]
 
   async function rowsIn(table: string): Promise<Readonly<Record<string, unknown>>[]> {
-    if ((await presentTables(connection)).columnsOf(table) === undefined) return []
-    const rows = await jsonRows(connection, `FROM main.${table}`)
+    if ((await landing.present()).columnsOf(table) === undefined) return []
+    const rows = await landing.jsonRows(`SELECT source.* FROM main.${table} AS source`)
     return rows.map((row) => JSON.parse(row) as Readonly<Record<string, unknown>>)
   }
 }

@@ -1,19 +1,20 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { isJsonObject } from '../ground/json.ts'
 import { privacyClassOf } from '../privacy/privacy-settings.ts'
 import { PEOPLE, personPathsOf, REFERENCES } from '../streams/person-paths.ts'
 import { keyOf, readStreamSchema, streams } from '../streams/streams.ts'
-import { type Column, GENERATION } from '../warehouse/column.ts'
-import { texts } from '../warehouse/duckdb.ts'
-import { jsonRows } from '../warehouse/query.ts'
-import { literal, NEXT, quoted } from '../warehouse/sql.ts'
+import { type Column, KNOWN_FROM } from '../warehouse/column.ts'
+import type { Landing } from '../warehouse/landing.ts'
+import { nextName, quoted } from '../warehouse/sql.ts'
 import { storedColumns } from '../warehouse/tables.ts'
 import { leadsTo } from './conditions.ts'
 
-/** A table of a stream in the schema `main`, or the one of rows that wait for the end of a read. */
+/** A table of a stream, or the one of rows that wait for the end of a read. */
 interface StreamTable {
   readonly stream: string
+  /** Its name in SQL, with the schema. */
   readonly table: string
+  /** Whether its rows wait. */
+  readonly waits: boolean
   readonly columns: readonly Column[]
   /** Whether a row of `source` is the person's, as SQL. */
   readonly isPersons: string
@@ -26,7 +27,7 @@ export interface FoundRow {
   readonly key: unknown
   /** The paths of the person's id, or what else has led to the row. */
   readonly why: string
-  /** JSON text, without the connector's own generation. */
+  /** JSON text, without the moment from which the row is known. */
   readonly row: string
 }
 
@@ -41,45 +42,46 @@ export interface PersonData {
 }
 
 /** Finds everything that an open file has about a person: living rows, kept deleted ones, and those that wait. */
-export async function readPerson(connection: DuckDBConnection, id: string): Promise<PersonData> {
-  const tables = await streamTables(connection, id)
+export async function readPerson(landing: Landing, id: string): Promise<PersonData> {
+  const tables = await streamTables(landing, id)
   const rows: FoundRow[] = []
   for (const table of tables) {
     const why = personPathsOf(table.stream).map((path) => path.join('.'))
-    rows.push(...(await rowsOf(connection, table, table.isPersons, why.join(', '))))
+    rows.push(...(await rowsOf(landing, table, table.isPersons, why.join(', '))))
   }
-  const { names, ownNames } = await namesOf(connection, tables, rows)
-  return { tables, rows, ownNames, toJudge: await rowsToJudge(connection, tables, names) }
+  const { names, ownNames } = await namesOf(landing, tables, rows)
+  return { tables, rows, ownNames, toJudge: await rowsToJudge(landing, tables, names) }
 }
 
-async function streamTables(connection: DuckDBConnection, id: string): Promise<StreamTable[]> {
-  const present = new Set((await texts(connection, COLUMNS)).map(([name]) => name))
-  return [...(await storedColumns(connection))].flatMap(([stream, stored]) =>
-    [stream, `${NEXT}${stream}`].flatMap((table) => {
-      const columns = stored.filter(({ name }) => present.has(`${table}.${name}`))
+async function streamTables(landing: Landing, id: string): Promise<StreamTable[]> {
+  const present = new Set((await landing.query(COLUMNS)).map(([name]) => name))
+  return [...(await storedColumns(landing))].flatMap(([stream, stored]) =>
+    [`"main".${quoted(stream)}`, `"_protime".${quoted(nextName(stream))}`].flatMap((table, i) => {
+      const columns = stored.filter(({ name }) => present.has(`${table}.${quoted(name)}`))
       if (!streams.has(stream) || columns.length === 0) return []
       const conditions = personPathsOf(stream).flatMap((path) =>
         columns
           .filter(({ property }) => property === path[0])
           .map(({ name }) => `coalesce(${leadsTo(id, stream, path, 'duckdb', name)}, false)`),
       )
-      return [{ stream, table, columns, isPersons: conditions.join(' OR ') || 'false' }]
+      return [
+        { stream, table, waits: i > 0, columns, isPersons: conditions.join(' OR ') || 'false' },
+      ]
     }),
   )
 }
 
-const COLUMNS = `SELECT table_name || '.' || column_name FROM duckdb_columns()
-  WHERE database_name = current_database() AND schema_name = 'main'`
+const COLUMNS = `SELECT format('"{}"."{}"."{}"', schema_name, replace(table_name, '"', '""'), replace(column_name, '"', '""'))
+  FROM duckdb_columns() WHERE database_name = current_database() AND schema_name IN ('main', '_protime')`
 
 async function rowsOf(
-  connection: DuckDBConnection,
+  landing: Landing,
   { stream, table }: Pick<StreamTable, 'stream' | 'table'>,
   condition: string,
   why: string,
 ): Promise<FoundRow[]> {
-  const rows = await jsonRows(
-    connection,
-    `SELECT source.* EXCLUDE (${GENERATION}) FROM main.${quoted(table)} AS source WHERE ${condition}`,
+  const rows = await landing.jsonRows(
+    `SELECT source.* EXCLUDE (${KNOWN_FROM}) FROM ${table} AS source WHERE ${condition}`,
   )
   const spec = streams.get(stream)
   const columns = spec === undefined ? [] : keyOf(spec)
@@ -101,7 +103,7 @@ const NAMES: readonly string[] = ['firstName', 'lastName']
  * have, too, such as a town, is left out unless it is a name.
  */
 async function namesOf(
-  connection: DuckDBConnection,
+  landing: Landing,
   tables: readonly StreamTable[],
   rows: readonly FoundRow[],
 ) {
@@ -109,7 +111,7 @@ async function namesOf(
     .filter(([, field]) => ['identifying', 'secret'].includes(privacyClassOf(field)))
     .map(([name]) => name)
   const [names, ownNames] = [new Set<string>(), new Set<string>()]
-  const people = tables.find(({ table }) => table === PEOPLE)
+  const people = tables.find(({ stream, waits }) => stream === PEOPLE && !waits)
   for (const { stream, row } of rows)
     for (const member of stream === PEOPLE ? own : stream === REFERENCES ? ['value'] : []) {
       const value = membersOf(row)[member]
@@ -124,14 +126,14 @@ async function namesOf(
 
   async function othersHave({ isPersons }: StreamTable, text: string): Promise<boolean> {
     const query = `SELECT 1 FROM main.people AS source
-      WHERE NOT (${isPersons}) AND contains(CAST(to_json(source) AS VARCHAR), ${literal(JSON.stringify(text))}) LIMIT 1`
-    return (await texts(connection, query)).length > 0
+      WHERE NOT (${isPersons}) AND contains(CAST(to_json(source) AS VARCHAR), ${landing.sql.literal(JSON.stringify(text))}) LIMIT 1`
+    return (await landing.query(query)).length > 0
   }
 }
 
 /** Finds rows of others with a text that has one of the names or numbers as a word. */
 async function rowsToJudge(
-  connection: DuckDBConnection,
+  landing: Landing,
   tables: readonly StreamTable[],
   names: readonly string[],
 ): Promise<FoundRow[]> {
@@ -142,10 +144,10 @@ async function rowsToJudge(
       const wanted = type === 'JSON' ? names.filter((text) => /\p{L}/u.test(text)) : names
       if (wanted.length === 0) continue
       const words = wanted.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')
-      const form = literal(`(^|[^\\pL\\pN])(${words})([^\\pL\\pN]|$)`)
+      const form = landing.sql.literal(`(^|[^\\pL\\pN])(${words})([^\\pL\\pN]|$)`)
       const isNamed = `regexp_matches(CAST(source.${quoted(name)} AS VARCHAR), ${form}, 'i')`
       const condition = `NOT (${table.isPersons}) AND ${isNamed}`
-      found.push(...(await rowsOf(connection, table, condition, `to be judged: ${property}`)))
+      found.push(...(await rowsOf(landing, table, condition, `to be judged: ${property}`)))
     }
   return found
 }

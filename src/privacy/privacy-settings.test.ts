@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { withId } from '../ground/message-ids.ts'
 import type { FieldRule } from './field-patterns.ts'
 import {
   leftOutReferences,
@@ -101,7 +102,8 @@ describe('a field rule', () => {
   ]
 
   function asked(mode: PrivacyMode, ...rules: readonly FieldRule[]): string[] {
-    return leftOutReferences(ASKED, { mode, rules, unknownFields: 'keep', pseudonyms: undefined })
+    const settings = { mode, rules, unknownFields: 'keep', pseudonyms: undefined } as const
+    return leftOutReferences(ASKED, settings).map(withId)
   }
 
   const rule = (stream: string, path: string, action: FieldRule['rule']) => ({
@@ -119,7 +121,7 @@ describe('a field rule', () => {
     expect(asked(mode)).toEqual(
       named.map(
         (names) =>
-          `external_references names references that personal_data, ${mode}, leaves out of every record: ${names}. Name others, or keep them with field_rules.`,
+          `external_references names references that personal_data, ${mode}, leaves out of every record: ${names}. Name others, or keep them with field_rules. [reference-left-out]`,
       ),
     )
   })

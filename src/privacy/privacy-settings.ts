@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { nearest } from '../ground/text.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import { readStreamSchema, streams } from '../streams/streams.ts'
@@ -149,12 +150,12 @@ interface AskedReferences {
 }
 
 /**
- * A sentence that names the requested references that are left out of every record; no sentence if there are none.
+ * A warning that names the requested references that are left out of every record; none if there are none.
  */
 export function leftOutReferences(
   asked: readonly AskedReferences[],
   { mode, rules }: PrivacySettings,
-): string[] {
+): IdentifiedMessage[] {
   const leavesAllOut = modeAction(mode, 'identifying') === 'drop'
   const leavesSecretsOut = modeAction(mode, 'secret') === 'drop'
   const leftOut = asked.flatMap(({ collection, names }) =>
@@ -165,7 +166,10 @@ export function leftOutReferences(
   )
   if (leftOut.length === 0) return []
   return [
-    `external_references names references that personal_data, ${mode}, leaves out of every record: ${leftOut.join(', ')}. Name others, or keep them with field_rules.`,
+    warningOf(
+      'reference-left-out',
+      `external_references names references that personal_data, ${mode}, leaves out of every record: ${leftOut.join(', ')}. Name others, or keep them with field_rules.`,
+    ),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { warningOf } from '../ground/message-ids.ts'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { clean } from '../ground/text.ts'
 
 /** Called at least once for a field that the schema does not have, with its path. */
@@ -8,8 +8,8 @@ export type OnUnknown = (field: string, isLeftOut: boolean) => void
 export interface UnknownFields {
   /** The callback for one stream. */
   of(stream: string): OnUnknown
-  /** A one-line warning for the operator; undefined if there are no such fields. */
-  sentence(): string | undefined
+  /** A warning; undefined if there are no such fields. */
+  warning(): IdentifiedMessage | undefined
 }
 
 /**
@@ -26,7 +26,7 @@ export function createUnknownFields(): UnknownFields {
       const fields = isLeftOut ? fates.leftOut : fates.passedOn
       if (fields.size <= MOST) fields.add(clean(`${stream}.${field}`, LONGEST))
     },
-    sentence() {
+    warning() {
       const lists = [
         ...listed('They are passed on', fates.passedOn),
         ...listed('They are left out', fates.leftOut),

@@ -77,7 +77,7 @@ export async function readJsonOption(option: string, file: string): Promise<unkn
   throw new ConnectorError(
     'config',
     'file-not-json',
-    `The file given by ${option} has the member ${repeated.join('.')} twice (${file}), and it is not clear which one counts. Leave one of them out.`,
+    `The file given by ${option} has the duplicate key ${repeated.join('.')} (${file}), and it is not clear which value counts. Leave one of them out.`,
   )
 }
 

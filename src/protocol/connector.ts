@@ -1,5 +1,6 @@
 import type { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
+import type { IdentifiedMessage } from '../ground/message-ids.ts'
 import type { SettingsSchema } from '../ground/settings-schema.ts'
 import type { ObjectRules, RecordBatch } from '../records/record-batch.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
@@ -246,9 +247,9 @@ export interface CheckResult {
   readonly message: string
 }
 
-/** Messages for the operator. Whoever prints them masks secrets. */
+/** Messages for the user. Whoever prints them masks secrets, and appends the id of a warning. */
 export interface Log {
   info(message: string): void
-  warn(message: string): void
+  warn(message: IdentifiedMessage): void
   debug(message: string): void
 }

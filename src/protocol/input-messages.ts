@@ -37,7 +37,7 @@ export function recordFault(
 }
 
 function hasTwice(line: number, path: readonly string[]): InputFault {
-  return new InputFault(line, `has the member ${path.join('.')} twice`)
+  return new InputFault(line, `has the duplicate key ${path.join('.')}`)
 }
 
 /** The messages of an input, one JSON object per line. */

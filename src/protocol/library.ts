@@ -3,6 +3,7 @@
 export { ConnectorError, type FailureType } from '../ground/errors.ts'
 export { elementsOf } from '../ground/json.ts'
 export type { Mask } from '../ground/mask.ts'
+export type { IdentifiedMessage } from '../ground/message-ids.ts'
 export type { SettingsSchema } from '../ground/settings-schema.ts'
 export {
   createJsonBatch,

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import type { Writable } from 'node:stream'
 import { InterruptedError } from '../ground/errors.ts'
-import { warningOf } from '../ground/message-ids.ts'
+import { warningOf, withId } from '../ground/message-ids.ts'
 import { createLineWriter, type LineWriter, OutputClosedError } from './line-writer.ts'
 
 /** How long queued lines may take to be written after a signal. */
@@ -129,8 +129,7 @@ export async function runProgram(
   await writer.flush().catch((error) => {
     // If the reader is gone, there is nobody to report it to; the exit code is enough.
     exitCode = 1
-    if (!(error instanceof OutputClosedError))
-      stderr.write(`${unwritten(error)} ${whenUnwritten}\n`)
+    if (!(error instanceof OutputClosedError)) stderr.write(`${unwritten(error, whenUnwritten)}\n`)
   })
   signals.finish()
   return exitCode
@@ -142,7 +141,9 @@ export async function runProgram(
  */
 function loseLines(): void {}
 
-function unwritten(error: NodeJS.ErrnoException): string {
+function unwritten(error: NodeJS.ErrnoException, whenUnwritten: string): string {
   const reason = error.code === 'ENOSPC' ? 'no space is left on the disk' : error.message
-  return warningOf('output-not-written', `The output cannot be written: ${reason}.`)
+  return withId(
+    warningOf('output-not-written', `The output cannot be written: ${reason}. ${whenUnwritten}`),
+  )
 }

@@ -1,5 +1,6 @@
 import { ConnectorError } from '../ground/errors.ts'
 import type { JsonObject } from '../ground/json.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import type { Failure, Tools } from './connector.ts'
 import type { Destination, RecordOutcome, WriteSession } from './destination.ts'
 import { InputFault, type InputMessage, type InputMessages } from './input-messages.ts'
@@ -150,7 +151,12 @@ export async function openWriteRun<Config>(settings: WriteRunSettings<Config>): 
       if (isOne) first.set(stream, Math.min(ordinal, first.get(stream) ?? ordinal))
     if (rejection === undefined) return
     tally.rejected++
-    tools.log.warn(`${stream.name}: record ${ordinal + 1} was rejected: ${rejection}`)
+    tools.log.warn(
+      warningOf(
+        'record-rejected',
+        `${stream.name}: record ${ordinal + 1} was rejected: ${rejection}`,
+      ),
+    )
   }
 
   function tallyOf(stream: WrittenStream): Tally {

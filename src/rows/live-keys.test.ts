@@ -206,7 +206,7 @@ describe('live keys', () => {
     expect(keys.unconfirmed().toSorted()).toEqual([3, 4, 5])
   })
 
-  it('leaves rows that only a second look has had to the next sync in each state, unless they are many', () => {
+  it('leaves rows that only a recheck has had to the next sync in each state, unless they are many', () => {
     const keys = liveKeys()
     const look = (...items: readonly Item[]) => {
       const second = batch(...items)
@@ -249,7 +249,7 @@ describe('live keys', () => {
     ])
   })
 
-  it('leaves rows out of a second look that were found, or reported as deleted', () => {
+  it('leaves rows out of a recheck that were found, or reported as deleted', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1 }, { id: 2 }, { id: 3 }), 'window')
     keys.beginReading()

@@ -50,7 +50,7 @@ export function emptySets(unseen = createIdSet()) {
     ofThisPage: createIdSet(),
     /** Rows whose deletion was reported to this process. */
     reportedDeleted: createIdSet(),
-    /** Rows that only a second look has had: if they are few, they are unconfirmed for the next sync. */
+    /** Rows that only a recheck has had: if they are few, they are unconfirmed for the next sync. */
     onlyListed: createIdSet(),
   }
 }

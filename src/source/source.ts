@@ -60,8 +60,8 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
         return [{ ...request, stream, storedState: state, redaction, fields, requests }]
       })
       const failures = await runSync(tasks, { config, ...tools, ...waits }).finally(() => {
-        const sentence = unknown.sentence()
-        if (sentence !== undefined) tools.log.warn(sentence)
+        const warning = unknown.warning()
+        if (warning !== undefined) tools.log.warn(warning)
       })
       const ofAll = failures.find(({ stream }) => stream === undefined)
       if (ofAll !== undefined) throw ofAll.error

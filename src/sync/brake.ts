@@ -135,7 +135,7 @@ function whatIsMissing(count: number, over: Excess | undefined, context: StreamC
   const place = placeOf(part, context)
   const before = deleted > 0 ? `, after ${deleted} others in the last thirty days` : ''
   const all = missing < count ? ` In all of ${stream}, ${count} are missing.` : ''
-  return `${missing} of the ${rows} rows of ${place} were not found by a complete read and a second look${before}.${all}`
+  return `${missing} of the ${rows} rows of ${place} were not found by a complete read and a recheck${before}.${all}`
 }
 
 function placeOf(part: string, { state }: StreamContext): string {

@@ -41,7 +41,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
     log.info(
       `${stream.stream}: rows may have moved while its pages were read, or it had none, so it is listed once.`,
     )
-    // If this sync dies, the next one begins the second look anew, whatever this one has found.
+    // If this sync dies, the next one begins the recheck anew, whatever this one has found.
     state.note({ isListDue: true })
   }
   const outcome = await look(context, isDelta && !isSettled)
@@ -57,14 +57,14 @@ function logResult(vanished: number, outcome: ListsOutcome, context: StreamConte
   if (found > 0) {
     log.warn(
       warningOf(
-        'answer-not-whole',
-        `${what}; a second look found ${found} of them, which stay. The service's answers are sometimes incomplete: tell its operator if this happens often.`,
+        'list-not-complete',
+        `${what}; a recheck found ${found} of them, which stay. The service's lists are sometimes incomplete: tell the operator of the service if this happens often.`,
       ),
     )
   } else if (!mayDelete(context)) {
     log.info(`${what}, and they are too many to be deleted.`)
   } else if (outcome === 'read') {
-    log.info(`${what}; a second look did not find them either, so they are deleted.`)
+    log.info(`${what}; a recheck did not find them either, so they are deleted.`)
   } else {
     log.info(`${what}, so they are deleted; the service has no way to look a second time.`)
   }
@@ -91,7 +91,7 @@ export async function confirmUnconfirmed(
   if (compared !== undefined) report(compared, silent.length + others.length - listed, context)
   if (contradicted > 0)
     log.info(
-      `${stream.stream}: two answers of the service contradicted each other about ${many(contradicted, 'row')}, which ${contradicted === 1 ? 'was' : 'were'} requested again: ${listed} were not found.`,
+      `${stream.stream}: two responses of the service contradicted each other about ${many(contradicted, 'row')}, which ${contradicted === 1 ? 'was' : 'were'} requested again: ${listed} were not found.`,
     )
 }
 
@@ -118,7 +118,7 @@ function report({ reason, missing, newer }: Compared, gone: number, context: Str
     for (const [count, what] of [
       [missing, 'new in the list, and written'],
       [newer, 'changed in the list, and written again'],
-      [gone, `not in the list, not found by a second look either, and ${end}`],
+      [gone, `not in the list, not found by a recheck either, and ${end}`],
     ] as const)
       if (count > 0)
         log.warn(
@@ -134,7 +134,7 @@ function report({ reason, missing, newer }: Compared, gone: number, context: Str
     log.warn(
       warningOf(
         'rows-not-confirmed',
-        `${stream}: the lists did not have ${many(left, 'row')} of the warehouse, and the service offered no second look. They stay; the next sync looks again.`,
+        `${stream}: the lists did not have ${many(left, 'row')} of the warehouse, and could not be rechecked. They stay; the next sync rechecks them.`,
       ),
     )
 }
@@ -162,7 +162,7 @@ async function look(context: StreamContext, isInQuestion: boolean): Promise<List
 async function listAgain(context: StreamContext, isInQuestion = false): Promise<ListsOutcome> {
   const { state, lastDay } = context
   const { keys, start, position } = state
-  const purpose = 'second look'
+  const purpose = 'recheck'
   const range = start === null ? null : { from: start, until: lastDay }
   let outcome = await readExtraLists({ purpose, range, isInQuestion }, context)
   const areMissing = keys.goneCount > 0 || keys.unconfirmed().length > 0

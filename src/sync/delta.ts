@@ -64,7 +64,7 @@ function refusedDelta(error: HttpError): ConnectorError {
   return new ConnectorError(
     'transient',
     'delta-refused',
-    `The service refused the delta of this collection, which it offered before. Nothing is lost, and the next sync tries again; if the service no longer offers this delta, reset the stream, and its list is read instead. ${error.message}`,
+    `The service refused the delta of this collection, which it offered before. Nothing is lost, and the next sync tries again; if the service no longer offers this delta, the stream has to be read anew, from its list. ${error.message}`,
     { cause: error },
   )
 }
@@ -167,7 +167,7 @@ async function conflictError(
  * corrects that.
  */
 function withoutDeltaLink(isContinued: boolean): Error {
-  const what = 'The service answered a delta without a link to its changes.'
+  const what = 'The service responded to a delta without a link to its changes.'
   if (isContinued) return new DeadLinkError('unusable', what)
   return new ConnectorError(
     'system',

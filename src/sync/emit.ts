@@ -71,7 +71,7 @@ type Purpose =
   /** They have changed: the answer to a delta link. */
   | 'changes'
   /** Those are written that a complete read has not found, or that were not confirmed. */
-  | 'second look'
+  | 'recheck'
   /** They are compared with what the warehouse has, and not written. */
   | 'comparison'
   /** They leave the warehouse because of their day: those are deleted that it has. */
@@ -172,7 +172,7 @@ export async function* emit(
   ): void {
     mark?.(batch, contradicted)
     if (purpose === 'changes') noteChanges(batch, state)
-    if (purpose === 'second look') keys.skipFound(batch, isInQuestion)
+    if (purpose === 'recheck') keys.skipFound(batch, isInQuestion)
     const isChange = purpose === 'changes'
     keys.observe(batch, where, { mayRepeat, isChange })
     if (contradicted.length > 0) keys.leaveUnconfirmed(contradicted)

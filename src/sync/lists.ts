@@ -111,12 +111,12 @@ export type ListsOutcome = 'read' | 'not offered' | 'failed'
 export function secondLook({ state }: StreamContext): EmitSettings {
   const { stream, start, position } = state
   const window = changesAfter(position)?.window ?? null
-  return { ...changedRows(stream.dateField, start, window), purpose: 'second look' }
+  return { ...changedRows(stream.dateField, start, window), purpose: 'recheck' }
 }
 
 /** Lists that are read in addition to the stream itself. */
 interface ExtraLists {
-  readonly purpose: 'comparison' | 'departure' | 'repair' | 'second look'
+  readonly purpose: 'comparison' | 'departure' | 'repair' | 'recheck'
   readonly range: DayRange | null
   /** See `LiveKeys.skipFound`. */
   readonly isInQuestion?: boolean
@@ -224,19 +224,16 @@ async function* emitSlices(
 function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
   const { stream, keys, mode, startsNoDelta } = state
   const kept = keys.keepUnseen('window', (key) => collectionOf(key) === collection)
-  const what = warningOf(
-    'references-not-listed',
-    `${stream.stream}: the service did not list the references of ${collection} this time`,
-  )
+  const what = `${stream.stream}: the service did not list the references of ${collection} this time`
+  const warn = (consequence: string) =>
+    log.warn(warningOf('references-not-listed', `${what}, so ${consequence}. ${error.message}`))
   if (startsNoDelta) {
     state.note({ replacesOlder: false })
     log.info(`${what}. ${error.message}`)
   } else if (kept > 0) {
     state.note({ replacesOlder: false })
-    log.warn(
-      `${what}, so the ${kept} that the warehouse may have stay as they are. ${error.message}`,
-    )
+    warn(`the ${kept} that the warehouse may have stay as they are`)
   } else if (mode === 'full_refresh') {
-    log.warn(`${what}, so this full refresh has none of them. ${error.message}`)
+    warn('this full refresh has none of them')
   } else log.info(`${what}. ${error.message}`)
 }

@@ -1,4 +1,4 @@
-import { warningOf } from '../ground/message-ids.ts'
+import { about, type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import type { Log } from '../protocol/connector.ts'
 
 const RULE =
@@ -20,20 +20,19 @@ export function createExpiredDeltas(continued: number) {
       isLive ||= wasLive
     },
     /** The advice for the operator, in one message for all streams; undefined if there are none. */
-    advice(): string | undefined {
+    advice(): IdentifiedMessage | undefined {
       if (streams.size === 0) return undefined
-      const what = warningOf(
-        'deltas-ended-early',
-        `The deltas of these streams ended early, so they are read from the beginning: ${[...streams].sort().join(', ')}.`,
-      )
-      if (isLive) {
-        return `${what} Probably another program reads this tenant with the same client at this moment. ${RULE} ${ONE_PIPELINE}`
-      }
-      if (streams.size > 1 && streams.size >= continued) {
-        return `${what} These were all of the deltas, so the service may have been restarted. In that case you need not do anything. If it happens again, another program reads this tenant with the same client. ${RULE} ${ONE_PIPELINE}`
-      }
-      return `${what} Probably another program reads them with the same client. ${RULE} ${ONE_PIPELINE}`
+      const what = `The deltas of these streams ended early, so they are read from the beginning: ${[...streams].sort().join(', ')}.`
+      return warningOf('deltas-ended-early', `${what} ${cause()} ${RULE} ${ONE_PIPELINE}`)
     },
+  }
+
+  function cause(): string {
+    if (isLive)
+      return 'Probably another program reads this tenant with the same client at this moment.'
+    if (streams.size > 1 && streams.size >= continued)
+      return 'These were all of the deltas, so the service may have been restarted. In that case you need not do anything. If it happens again, another program reads this tenant with the same client.'
+    return 'Probably another program reads them with the same client.'
   }
 }
 
@@ -46,23 +45,26 @@ export type StreamLog = Pick<Log, 'debug' | 'warn'>
 export type StreamWarnings = ReturnType<typeof createStreamWarnings>
 
 export function createStreamWarnings(log: Log) {
-  const others = new Map<string, string[]>()
+  const others = new Map<string, { warning: IdentifiedMessage; streams: string[] }>()
   return {
     /** A log that puts the name of the stream before each message. */
     of: (stream: string): StreamLog => ({
       debug: (text) => log.debug(`${stream}: ${text}`),
-      warn(text) {
-        const streams = others.get(text)
-        if (streams === undefined) others.set(text, [])
-        else streams.push(stream)
-        const say = streams === undefined ? log.warn : log.debug
-        say(`${stream}: ${text}`)
+      warn(warning) {
+        const known = others.get(warning.message)
+        if (known === undefined) {
+          others.set(warning.message, { warning, streams: [] })
+          log.warn(about(stream, warning))
+        } else {
+          known.streams.push(stream)
+          log.debug(about(stream, warning).message)
+        }
       },
     }),
     /** Logs the collected warnings. Must be called once, after all streams have been read. */
     logRest() {
-      for (const [text, streams] of others)
-        if (streams.length > 0) log.warn(`${streams.sort().join(', ')}: ${text}`)
+      for (const { warning, streams } of others.values())
+        if (streams.length > 0) log.warn(about(streams.sort().join(', '), warning))
     },
   }
 }

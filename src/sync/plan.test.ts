@@ -96,7 +96,11 @@ function told(decision: Decision): string {
 it.each<[string, StreamTask, string]>([
   ['without a state', task(), 'begin: first sync'],
   ['of a full refresh without a state', task({ mode: 'full_refresh' }), 'begin: full refresh'],
-  ['by lists alone', task({ byLists: { from: null, until: null } }), 'begin: by lists alone'],
+  [
+    'full list, no delta',
+    task({ byLists: { from: null, until: null } }),
+    'begin: full list, no delta',
+  ],
   ['with a state that cannot be read', task({ storedState: [1] }), 'begin: no usable state'],
   [
     'with the state of a stream without days',
@@ -229,7 +233,7 @@ it.each<[string, StreamTask, string]>([
 })
 
 it.each<[DeadLinkReason, Position, string]>([
-  ['used', CHANGES, 'its link is used up, because the answer to it was lost. HTTP 409'],
+  ['used', CHANGES, 'its link is used up, because the response to it was lost. HTTP 409'],
   ['unusable', CHANGES, 'its link cannot be used any more. HTTP 409'],
   ['expired', CHANGES, 'its delta has ended, although its link is only 24.0 hours old. HTTP 409'],
   ['expired', { ...CHANGES, delta: { url: 'x', at: null } }, 'its link has expired. HTTP 409'],

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { earlier, isLater } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
-import { warningOf } from '../ground/message-ids.ts'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import type { DeadLinkError } from '../pages/page-failures.ts'
 import type { StreamStart } from '../protocol/connector.ts'
 import { charactersOf } from '../rows/stored-keys.ts'
@@ -28,7 +28,7 @@ import {
 /** Why a stream begins without its stored state, and what follows from that. */
 interface Beginning {
   readonly why: string
-  readonly warning?: string
+  readonly warning?: IdentifiedMessage
   readonly replacesOlder: boolean
 }
 
@@ -82,7 +82,7 @@ export function decide(task: StreamTask, settings: DecisionSettings): Decision {
 
 /** Why a stream without a stored state is read. */
 function whyFirst({ mode, byLists }: StreamTask): string {
-  if (byLists !== undefined) return 'by lists alone'
+  if (byLists !== undefined) return 'full list, no delta'
   return mode === 'full_refresh' ? 'full refresh' : 'first sync'
 }
 
@@ -231,7 +231,7 @@ export function reasonOfDeadLink(error: DeadLinkError, position: Position, now: 
     isDeadLink: true,
   })
   if (error.why === 'used')
-    return reason('lost answer', 'its link is used up, because the answer to it was lost.')
+    return reason('lost response', 'its link is used up, because the response to it was lost.')
   if (error.why === 'unusable') return reason('unusable link', 'its link cannot be used any more.')
   const at = position.phase === 'list' ? null : deltaTime(position)
   if (at === null) return reason('expired link', 'its link has expired.')

@@ -141,7 +141,7 @@ function neverFinishes(error: DeadLinkError): ConnectorError {
   return new ConnectorError(
     'transient',
     'links-die',
-    `The service's links expire before the stream can be read to its end, probably because another program reads this tenant with the same client at this moment. The next sync tries again. ${error.message}`,
+    `The service's links expire before the stream is complete, probably because another program reads this tenant with the same client at this moment. The next sync tries again. ${error.message}`,
     { cause: error },
   )
 }

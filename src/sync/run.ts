@@ -1,4 +1,5 @@
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope, notEntitled } from '../http/token.ts'
@@ -77,7 +78,7 @@ export async function runSync(
     const streams = tasks.map(({ stream, output: { counts } }) => ({ name: stream.stream, counts }))
     const line = summary(streams, failures, client.traffic, seconds)
     if (failures.length === 0) log.info(line)
-    else log.warn(line)
+    else log.warn(warningOf('sync-not-complete', line))
     return failures
   } finally {
     await session.close()
@@ -278,7 +279,7 @@ function inContext(error: ConnectorError): ConnectorError {
   return new ConnectorError(
     'config',
     'permission-missing',
-    `${error.message} Ask the operator of the service for the permission, or deselect the stream.`,
+    `${error.message} Ask the operator of the service for the permission.`,
     { cause: error },
   )
 }

@@ -109,7 +109,7 @@ export const STATE = fieldTable({
     'delta_offered',
     or(null, flag),
     false,
-    'whether the service has answered a delta: later refusals are then temporary',
+    'whether the service has responded to a delta: later refusals are then temporary',
   ),
   listedUntil: plain('listed_until', or(null, day), null, 'the last day of any list so far'),
   auditedAt: moment('audited_at', 'when the last audit began, also one that failed'),
@@ -171,7 +171,7 @@ export const KEYS = fieldTable({
     'unconfirmed_ids',
     or(null, text),
     null,
-    'ids about which two answers contradict each other',
+    'ids about which two responses contradict each other',
   ),
   written: plain('written_ids', or(null, text), null, 'ids that were written since the last audit'),
 })

@@ -125,8 +125,9 @@ export function createStreamState(
     beginAnew: (at: Date) => beginAnew(at),
     /** Begins a complete read and logs why, with another first day if one is given. */
     startOver(reason: StartOver, at: Date, start?: Day | null): void {
-      const say = reason.isQuiet === true ? log.debug : log.warn
-      say(warningOf('starts-over', `${reason.message}; the stream is read from the beginning.`))
+      const text = `${reason.message}; the stream is read from the beginning.`
+      if (reason.isQuiet === true) log.debug(text)
+      else log.warn(warningOf('starts-over', text))
       if (start !== undefined) state.start = start
       beginAnew(at, reason.isDeadLink === true && mode === 'full_refresh')
       state.begunFrom = fromBeginning(reason.why, state.wholeRows)

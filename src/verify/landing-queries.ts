@@ -2,13 +2,13 @@
 export const DIALECTS = ['bigquery', 'databricks', 'duckdb', 'postgres', 'snowflake'] as const
 
 /** One of the dialects. */
-export type Dialect = (typeof DIALECTS)[number]
+export type QueryDialect = (typeof DIALECTS)[number]
 
 /**
  * The expression for one row of the table `t` as a line, with all of its columns: `{"stream": "people", "row":
  * {...}}`.
  */
-const LINE: Readonly<Record<Dialect, (stream: string) => string>> = {
+const LINE: Readonly<Record<QueryDialect, (stream: string) => string>> = {
   bigquery: (stream) => `TO_JSON_STRING(STRUCT('${stream}' AS stream, t AS \`row\`))`,
   databricks: (stream) =>
     `to_json(named_struct('stream', '${stream}', 'row', struct(t.*)), map('ignoreNullFields', 'false'))`,
@@ -22,7 +22,7 @@ const LINE: Readonly<Record<Dialect, (stream: string) => string>> = {
  * One query per stream that returns its rows as JSON lines, after a first line without a row, so that an empty table
  * differs from one that was not queried. The tables are those of the current schema.
  */
-export function landingQueries(streams: readonly string[], dialect: Dialect): string {
+export function landingQueries(streams: readonly string[], dialect: QueryDialect): string {
   return streams
     .map(
       (stream) =>

@@ -1,13 +1,12 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
 import { createCollector } from '../ground/v8.ts'
 import { JsonDigest } from '../records/json-digest.ts'
 import { readState, withheldIn } from '../sync/stored-state.ts'
-import { isOwned, type Owner } from '../warehouse/account.ts'
+import { isOwned, readStates, streamsToStartOver } from '../warehouse/account.ts'
 import { type Column, DELETED_AT } from '../warehouse/column.ts'
-import { closingOnError, openDatabase, type Patience, texts } from '../warehouse/duckdb.ts'
-import { presentTables } from '../warehouse/present-tables.ts'
-import { literal, quoted } from '../warehouse/sql.ts'
+import type { Landing, Owner, Patience } from '../warehouse/landing.ts'
+import { engineOf } from '../warehouse/landings.ts'
+import { quoted } from '../warehouse/sql.ts'
 import { storedColumns } from '../warehouse/tables.ts'
 import { dayNumber, keyOf, NO_DAY, type RowKey } from './digests.ts'
 import { createExactReader, type RecordReader } from './record-reader.ts'
@@ -23,63 +22,59 @@ export interface WarehouseRowsSettings {
 }
 
 /**
- * Reads the rows of each stream from a DuckDB file of `protime sync`, all as of the same moment: the file is open, so
- * that no sync can write, until everything has been read. Streams that were never synced are left out.
+ * Reads the rows of each stream from a landing of `protime sync`, all as of the same moment: the file is open, so that no
+ * sync can write, until everything has been read. Streams that were never synced are left out.
  */
 export async function readWarehouse(settings: WarehouseRowsSettings): Promise<Held> {
-  const { path, owner, patience, streams, isWanted = () => true } = settings
-  const database = await patience(() => openDatabase(path))
-  const { connection } = database
-  return closingOnError(database, async () => {
-    if (!(await isOwned(connection, path, owner)))
-      throw new ConnectorError(
-        'config',
-        'not-a-warehouse',
-        `${path} is not a file of protime sync. Name one with --warehouse, or rows with --rows.`,
-      )
-    const columns = await storedColumns(connection)
-    const present = await presentTables(connection)
-    const marked = new Set((await texts(connection, MARKED)).map(([name = '']) => name))
-    const states = new Map(
-      (await texts(connection, 'SELECT stream, state FROM _protime.states')).map(
-        ([stream = '', state = '']) => [stream, readState(JSON.parse(state))],
-      ),
-    )
-    const held = new Map<string, HeldRows | { readonly why: string }>()
-    const collect = createCollector()
-    for (const stream of streams) {
-      const { name } = stream
-      const state = states.get(name)
-      if (state === undefined || state === 'none') continue
-      if ('unreadable' in state)
-        held.set(name, { why: `its state cannot be used, ${state.unreadable}` })
-      else if (!state.isSettled) held.set(name, { why: 'its first read is not complete' })
-      else {
-        const known = {
-          from: state.start,
-          until: state.listedUntil,
-          version: state.keys.highestVersion,
-          withheld: withheldIn(state),
-        }
-        const rows = await readTable(connection, {
-          stream,
-          columns: columns.get(name) ?? [],
-          present: new Set(present.columnsOf(name)?.keys()),
-          isMarked: marked.has(name),
-          isWanted: (key) => isWanted(name, key),
-          collect,
-        })
-        held.set(name, { ...rows, known })
-      }
-    }
-    database.close()
-    return held
-  })
+  const { path, patience } = settings
+  const landing = await engineOf(path).read(path, patience)
+  return heldIn(landing, settings).finally(() => landing.close())
 }
 
-/** The tables with rows that are marked as deleted. */
-const MARKED = `SELECT table_name FROM information_schema.columns
-  WHERE table_schema = 'main' AND column_name = ${literal(DELETED_AT)}`
+async function heldIn(
+  landing: Landing,
+  { path, owner, streams, isWanted = () => true }: WarehouseRowsSettings,
+): Promise<Held> {
+  if (!(await isOwned(landing, path, owner)))
+    throw new ConnectorError(
+      'config',
+      'not-a-warehouse',
+      `${path} is not a file of protime sync. Name one with --warehouse, or rows with --rows.`,
+    )
+  const columns = await storedColumns(landing)
+  const present = await landing.present()
+  const states = await readStates(landing)
+  const startOver = await streamsToStartOver(landing)
+  const held = new Map<string, HeldRows | { readonly why: string }>()
+  const collect = createCollector()
+  for (const stream of streams) {
+    const { name } = stream
+    const state = readState(states.get(name))
+    if (state === 'none') continue
+    if ('unreadable' in state)
+      held.set(name, { why: `its state cannot be used, ${state.unreadable}` })
+    else if (!state.isSettled) held.set(name, { why: 'its first read is not complete' })
+    else if (startOver.has(name)) held.set(name, { why: 'it is to be read from the beginning' })
+    else {
+      const known = {
+        from: state.start,
+        until: state.listedUntil,
+        version: state.keys.highestVersion,
+        withheld: withheldIn(state),
+      }
+      const rows = await readTable(landing, {
+        stream,
+        columns: columns.get(name) ?? [],
+        present: new Set(present.columnsOf(name)?.keys()),
+        isMarked: present.columnsOf(name)?.has(DELETED_AT) === true,
+        isWanted: (key) => isWanted(name, key),
+        collect,
+      })
+      held.set(name, { ...rows, known })
+    }
+  }
+  return held
+}
 
 interface TableSettings {
   readonly stream: VerifiedStream
@@ -93,7 +88,7 @@ interface TableSettings {
 }
 
 async function readTable(
-  connection: DuckDBConnection,
+  landing: Landing,
   { stream, columns: known, present, isMarked, isWanted, collect }: TableSettings,
 ): Promise<HeldRows> {
   const reader = createExactReader(stream, known)
@@ -103,31 +98,22 @@ async function readTable(
   if (columns.length === 0) return { table, repeated, reader, lacking: [] }
   const width = reader.fields.names.length
   const living = isMarked ? ` WHERE source.${DELETED_AT} IS NULL` : ''
-  const result = await connection.stream(
-    `SELECT ${columns.map(asText).join(', ')} FROM main.${quoted(stream.name)} AS source${living}`,
-  )
+  const { schemas, textOf } = landing.sql
+  const values = columns.map(({ name, type }) => textOf(`source.${quoted(name)}`, type))
+  const query = `SELECT ${values.join(', ')} FROM ${schemas.tables}.${quoted(stream.name)} AS source${living}`
   const rows = createRows(stream, columns, reader)
-  for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) {
-    rows.begin(chunk.rowCount)
-    for (const column of columns.keys())
-      rows.take(column, chunk.getColumnValues(column) as readonly (string | null)[])
-    for (let i = 0; i < chunk.rowCount; i++) {
+  for await (const { rowCount, valuesOf } of landing.stream(query)) {
+    rows.begin(rowCount)
+    for (const column of columns.keys()) rows.take(column, valuesOf(column))
+    for (let i = 0; i < rowCount; i++) {
       rows.show(i)
       const { row } = reader
       if (isWanted(row.key) && !table.add(row, width)) repeated.push(row.key)
     }
-    collect(chunk.rowCount)
+    collect(rowCount)
   }
   table.end()
   return { table, repeated, reader, lacking: [] }
-}
-
-function asText({ name, type }: Column): string {
-  const column = `source.${quoted(name)}`
-  if (type === 'VARCHAR' || type === 'JSON') return column
-  return type === 'TIMESTAMP_NS'
-    ? `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%n')`
-    : `CAST(${column} AS VARCHAR)`
 }
 
 /** Reads rows column by column, so that the strings of only one column are in memory. */

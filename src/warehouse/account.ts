@@ -1,45 +1,26 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
-import { DELETED_AT } from './column.ts'
-import { closingOnError, openDatabase, type Patience, texts } from './duckdb.ts'
-import { literal, quoted, type Table } from './sql.ts'
+import type { IdentifiedMessage } from '../ground/message-ids.ts'
+import type { Dialect, Engine, Landing, Owner, Patience } from './landing.ts'
+import type { Progress } from './load-rows.ts'
 
-/** The owner of a file: a tenant, and the environment that distinguishes tenants of one name. */
-export interface Owner {
-  readonly tenant: string
-  readonly environment: string
-  /** A fingerprint of the settings that leave data out: equal for settings with the same effect. */
-  readonly redaction: string
-}
-
-/** The form of `_protime` that this program reads and writes. */
-const FORMAT = 2
-
-const TABLES = `SELECT table_name FROM duckdb_tables()
-  WHERE database_name = current_database() AND schema_name = '_protime'`
+/** The form of the account and the tables that this program writes, and the one before, which it can take over. */
+export const FORMAT = 3
+export const FORMAT_BEFORE = 2
 
 /**
- * Whether the file has an owner yet. Throws a config error for a file of another owner or of another form, or
- * if it was filled with other settings; only reads.
+ * Whether the landing has an owner yet. Throws a config error for one of another owner or of another form, or if it was
+ * filled with other settings; only reads. `allowed` is the earliest form.
  */
 export async function isOwned(
-  connection: DuckDBConnection,
+  landing: Landing,
   path: string,
   owner: Owner,
+  allowed = FORMAT,
 ): Promise<boolean> {
-  const tables = (await connection.runAndReadAll(TABLES)).getRows().map(([name]) => name)
-  if (!tables.includes('owner')) {
-    // Before files had owners, each file had states.
-    if (tables.includes('states')) throw ofAnotherVersion(path, 'earlier')
-    return false
-  }
-  const form = await connection.runAndReadAll('SELECT format FROM _protime.owner')
-  const [[format] = []] = form.getRows()
-  if (format !== FORMAT) throw ofAnotherVersion(path, Number(format) > FORMAT ? 'later' : 'earlier')
-  const reader = await connection.runAndReadAll(
-    'SELECT tenant, environment, redaction FROM _protime.owner',
+  if (!(await hasAccount(landing, path, allowed))) return false
+  const [[tenant, environment, redaction] = []] = await landing.query(
+    `SELECT tenant, environment, redaction FROM ${landing.sql.schemas.account}.owner`,
   )
-  const [[tenant, environment, redaction] = []] = reader.getRows()
   if (tenant === owner.tenant && environment === owner.environment) {
     if (redaction === owner.redaction) return true
     throw new RedactedOtherwise(path)
@@ -51,44 +32,105 @@ export async function isOwned(
   )
 }
 
-/** Makes the tenant the owner of the file. */
-export function claim({ tenant, environment, redaction }: Owner): string[] {
+/** Whether the landing has an account. Throws a config error for one in a form that this program does not read. */
+export async function hasAccount(
+  landing: Landing,
+  path: string,
+  allowed = FORMAT,
+): Promise<boolean> {
+  const present = await landing.present()
+  // Before files had owners, each file had states.
+  if (!present.hasOwn('owner') && present.hasOwn('states')) throw ofAnotherVersion(path, 0)
+  if (!present.hasOwn('owner')) return false
+  const [[text] = []] = await landing.query(
+    `SELECT format FROM ${landing.sql.schemas.account}.owner`,
+  )
+  const format = Number(text)
+  if (format < allowed || format > FORMAT) throw ofAnotherVersion(path, format)
+  return true
+}
+
+/** Opens a landing of this owner only to read it. */
+export async function openOwned(
+  { read }: Pick<Engine, 'read'>,
+  path: string,
+  owner: Owner,
+  patience: Patience,
+): Promise<Landing> {
+  const landing = await read(path, patience)
+  try {
+    if (await isOwned(landing, path, owner)) return landing
+  } catch (error) {
+    await landing.close()
+    throw error
+  }
+  await landing.close()
+  throw new ConnectorError(
+    'config',
+    'not-a-warehouse',
+    `${path} is not a file of protime sync. Name one with --warehouse.`,
+  )
+}
+
+/** Makes the tenant the owner of a landing. */
+export function claim(
+  { schemas: { account }, literal }: Dialect,
+  { tenant, environment, redaction }: Owner,
+): string[] {
   const owner = [tenant, environment, redaction].map(literal).join(', ')
   return [
-    'CREATE SCHEMA IF NOT EXISTS _protime',
-    'CREATE TABLE _protime.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR)',
-    `INSERT INTO _protime.owner VALUES (${FORMAT}, ${owner})`,
+    `CREATE TABLE ${account}.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR, keeps_deleted BOOLEAN, moment TIMESTAMPTZ)`,
+    `INSERT INTO ${account}.owner VALUES (${FORMAT}, ${owner}, false, NULL)`,
   ]
 }
 
-/** The last state of each stream in a file. */
-export async function readStates(
-  connection: DuckDBConnection,
-): Promise<ReadonlyMap<string, unknown>> {
-  const rows = await texts(connection, 'SELECT stream, state FROM _protime.states')
-  return new Map(rows.map(([stream = '', state = '']) => [stream, JSON.parse(state) as unknown]))
+/** The last state of each stream, also of those that start over. */
+export async function readStates(landing: Landing): Promise<ReadonlyMap<string, unknown>> {
+  const rows = await landing.query(
+    `SELECT stream, state FROM ${landing.sql.schemas.account}.states`,
+  )
+  return new Map(
+    rows.map(([stream, state]) => [String(stream), JSON.parse(String(state)) as unknown]),
+  )
 }
 
-/** Whether the file keeps deleted rows: once it does, it does for good. Only reads. */
-export async function keepsDeletedRows(connection: DuckDBConnection): Promise<boolean> {
-  const [owner] = (await connection.runAndReadAll('FROM _protime.owner')).getRowObjects()
-  const stored = owner?.['keeps_deleted']
-  if (typeof stored === 'boolean') return stored
-  // Earlier versions of this program did not store it.
-  return (await texts(connection, MARKED_TABLES)).length > 0
+/**
+ * The streams whose next read starts over, because nobody knows which of their rows their states cover. Their states
+ * still say which rows they had.
+ */
+export async function streamsToStartOver(landing: Landing): Promise<ReadonlySet<string>> {
+  const rows = await landing.query(
+    `SELECT stream FROM ${landing.sql.schemas.account}.states WHERE starts_over`,
+  )
+  return new Set(rows.map(([stream]) => String(stream)))
 }
 
-/** The tables of streams that have a column for deleted rows. */
-export const MARKED_TABLES = `SELECT DISTINCT marked.table_name FROM duckdb_columns() AS marked
-  JOIN _protime.columns AS known ON known.stream = marked.table_name
-  WHERE marked.database_name = current_database() AND marked.schema_name = 'main' AND marked.column_name = ${literal(DELETED_AT)}`
+/** Whether the landing keeps deleted rows: once it does, it does for good. Only reads. */
+export async function keepsDeletedRows(landing: Landing): Promise<boolean> {
+  const { account } = landing.sql.schemas
+  const keeping = await landing.query(`SELECT 1 FROM ${account}.owner WHERE keeps_deleted`)
+  return keeping.length > 0
+}
 
-/** Stores whether the file keeps deleted rows. */
-export function keepDeletedRows(keeps: boolean): string[] {
-  return [
-    'ALTER TABLE _protime.owner ADD COLUMN IF NOT EXISTS keeps_deleted BOOLEAN',
-    `UPDATE _protime.owner SET keeps_deleted = ${keeps} WHERE keeps_deleted IS DISTINCT FROM ${keeps}`,
-  ]
+/** The landing keeps deleted rows from now on. */
+export function keepDeletedRows({ schemas: { account } }: Dialect): string {
+  return `UPDATE ${account}.owner SET keeps_deleted = true`
+}
+
+/**
+ * The moment of a transaction, as an expression: the time, but later than that of each transaction before, which the
+ * clock may not be.
+ */
+export async function nextMoment(landing: Landing, at: Date): Promise<string> {
+  const { sql } = landing
+  const { account } = sql.schemas
+  await landing.run(
+    `UPDATE ${account}.owner SET moment = greatest(${time(sql, at)}, moment + INTERVAL '1 microsecond')`,
+  )
+  const [[moment] = []] = await landing.query(
+    `SELECT ${sql.momentText('moment')} FROM ${account}.owner`,
+  )
+  return `CAST(${sql.literal(String(moment))} AS TIMESTAMPTZ)`
 }
 
 /** The file belongs to the owner, and was filled with other settings. */
@@ -99,16 +141,19 @@ export class RedactedOtherwise extends ConnectorError {
     super(
       'config',
       'redacted-otherwise',
-      `${path} was filled with other settings of personal data, and rows that have not changed since would stay as those settings left them. Add --rewrite: the sync reads everything into a new file, which replaces this one when it is complete.`,
+      `${path} was filled with other settings of personal data, and rows that have not changed since would stay as those settings left them. Add --rewrite: the sync then reads everything anew.`,
     )
   }
 }
 
-function ofAnotherVersion(path: string, version: 'earlier' | 'later'): ConnectorError {
+function ofAnotherVersion(path: string, format: number): ConnectorError {
+  const version = format > FORMAT ? 'later' : 'earlier'
   const advice =
-    version === 'later'
+    format > FORMAT
       ? 'Update the program, or name another file with --warehouse.'
-      : 'Remove it, or name another file with --warehouse: the sync reads everything into a new one.'
+      : format === FORMAT_BEFORE
+        ? 'Run protime sync: it takes the file over.'
+        : 'Remove it, or name another file with --warehouse: the sync reads everything into a new one.'
   return new ConnectorError(
     'config',
     'made-by-another-version',
@@ -123,128 +168,61 @@ export interface SyncEnd {
   readonly exit: number
   readonly records: number
   /** Why streams failed, by their names. */
-  readonly failures: ReadonlyMap<string, string>
+  readonly failures: ReadonlyMap<string, IdentifiedMessage>
 }
 
-/** The file's account of its syncs: how old its rows are, and what went wrong. */
-export const ACCOUNT = [
-  'CREATE TABLE IF NOT EXISTS _protime.syncs (began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)',
-  'CREATE TABLE IF NOT EXISTS _protime.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR)',
-]
-
-/** A sync of these streams has started. A killed sync has no end. */
-export function beginSync(streams: readonly string[], at: Date): string[] {
+/** The account of the syncs: how old the rows are, and what went wrong. */
+export function accountTables({ schemas: { account } }: Dialect): string[] {
   return [
-    `INSERT INTO _protime.syncs (began) VALUES (${time(at)})`,
-    `INSERT INTO _protime.streams (stream)
-      SELECT asked.stream FROM (VALUES (${streams.map(literal).join('), (')})) AS asked (stream)
-      ANTI JOIN _protime.streams AS known ON known.stream = asked.stream`,
+    `CREATE TABLE IF NOT EXISTS ${account}.syncs (number BIGINT, began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR, failure_id VARCHAR, generation BIGINT, next_generation BIGINT, next_rows BIGINT, longest BIGINT)`,
   ]
 }
 
-/**
- * Rows of a stream were committed; `complete` is the time when it was read to its end, if it was.
- */
-export function committed(
-  { name, keepsDeleted }: Pick<Table, 'name' | 'keepsDeleted'>,
-  complete: Date | undefined,
-): string {
-  const living = keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
-  const ended = complete === undefined ? '' : `, last_complete = ${time(complete)}, failure = NULL`
-  return `UPDATE _protime.streams SET rows = (SELECT count(*) FROM main.${quoted(name)} AS source${living})${ended}
-    WHERE stream = ${literal(name)}`
+/** A sync of these streams has started. A killed sync has no end. */
+export function beginSync(sql: Dialect, streams: readonly string[], at: Date): string[] {
+  const { account } = sql.schemas
+  return [
+    `INSERT INTO ${account}.syncs (number, began)
+      SELECT coalesce(max(number), 0) + 1, ${time(sql, at)} FROM ${account}.syncs`,
+    `INSERT INTO ${account}.streams (stream)
+      SELECT asked.stream FROM (VALUES (${streams.map(sql.literal).join('), (')})) AS asked (stream)
+      WHERE NOT EXISTS (SELECT 1 FROM ${account}.streams AS known WHERE known.stream = asked.stream)`,
+  ]
 }
 
-/** The sync with this start has ended. */
-export function endSync(began: Date, { at, exit, records, failures }: SyncEnd): string[] {
+/** Rows of a stream were committed; `complete` is the time when it was read to its end, if it was. */
+export function committed(
+  sql: Dialect,
+  stream: string,
+  { generation, rows, next, longest }: Progress,
+  complete: Date | undefined,
+): string {
+  const ended =
+    complete === undefined
+      ? ''
+      : `, last_complete = ${time(sql, complete)}, failure = NULL, failure_id = NULL`
+  return `UPDATE ${sql.schemas.account}.streams SET rows = ${rows}, generation = ${generation},
+    next_generation = ${next?.generation ?? 'NULL'}, next_rows = ${next?.rows ?? 'NULL'}, longest = ${longest}${ended}
+    WHERE stream = ${sql.literal(stream)}`
+}
+
+/** The last sync has ended. */
+export function endSync(sql: Dialect, { at, exit, records, failures }: SyncEnd): string[] {
+  const { account } = sql.schemas
   return [
-    `UPDATE _protime.syncs SET ended = ${time(at)}, exit = ${exit}, records = ${records}
-      WHERE began = ${time(began)}`,
+    `UPDATE ${account}.syncs SET ended = ${time(sql, at)}, exit = ${exit}, records = ${records}
+      WHERE number = (SELECT max(number) FROM ${account}.syncs)`,
     ...[...failures].map(
-      ([stream, failure]) => `UPDATE _protime.streams SET failure = ${literal(failure)}
-        WHERE stream = ${literal(stream)}`,
+      ([
+        stream,
+        { id, message },
+      ]) => `UPDATE ${account}.streams SET failure = ${sql.literal(message)}, failure_id = ${sql.literal(id)}
+        WHERE stream = ${sql.literal(stream)}`,
     ),
   ]
 }
 
-function time(at: Date): string {
-  return `TIMESTAMPTZ ${literal(at.toISOString())}`
-}
-
-/** A warehouse's account of its syncs. */
-export interface WarehouseAge {
-  readonly tenant: string
-  readonly environment: string
-  /** The last sync; undefined if there was none. */
-  readonly sync: SyncAccount | undefined
-  readonly streams: readonly StreamAge[]
-}
-
-/** A sync in the file's account; times are ISO texts in UTC. */
-interface SyncAccount {
-  readonly began: string
-  /** Undefined for a sync that was killed. */
-  readonly ended: string | undefined
-  readonly exit: number | undefined
-}
-
-export interface StreamAge {
-  readonly stream: string
-  readonly rows: number
-  /** When it was last read to its end; undefined if it never was. */
-  readonly lastComplete: string | undefined
-  /** Why the last sync failed to read it. */
-  readonly failure: string | undefined
-}
-
-const FORM = "'%Y-%m-%dT%H:%M:%SZ'"
-const utc = (column: string) => `coalesce(strftime(${column} AT TIME ZONE 'UTC', ${FORM}), '')`
-
-/**
- * Reads the age of the rows in a DuckDB file of `protime sync`. The file is only read; throws for any other
- * file.
- */
-export async function readStatus(path: string, patience: Patience): Promise<WarehouseAge> {
-  const database = await patience(() => openDatabase(path))
-  const { connection } = database
-  return closingOnError(database, async () => {
-    const [owned] = await texts(
-      connection,
-      "SELECT count(*)::VARCHAR FROM duckdb_tables() WHERE schema_name = '_protime' AND table_name IN ('owner', 'syncs', 'streams')",
-    )
-    if (owned?.[0] !== '3')
-      throw new ConnectorError(
-        'config',
-        'not-a-warehouse',
-        `${path} is not a file of protime sync. Name one with --warehouse.`,
-      )
-    const [owner = []] = await texts(
-      connection,
-      'SELECT tenant, environment FROM _protime.owner LIMIT 1',
-    )
-    // The latest row: the clock may have been set back since an earlier sync.
-    const [sync] = await texts(
-      connection,
-      `SELECT ${utc('began')}, ${utc('ended')}, coalesce(exit::VARCHAR, '') FROM _protime.syncs ORDER BY rowid DESC LIMIT 1`,
-    )
-    const streams = await texts(
-      connection,
-      `SELECT stream, coalesce(rows, 0)::VARCHAR, ${utc('last_complete')}, coalesce(failure, '') FROM _protime.streams ORDER BY stream`,
-    )
-    const [tenant = '', environment = ''] = owner
-    return { tenant, environment, sync: sync && syncOf(sync), streams: streams.map(streamOf) }
-  })
-}
-
-function syncOf([began = '', ended, exit]: readonly string[]): SyncAccount {
-  return { began, ended: ended || undefined, exit: exit ? Number(exit) : undefined }
-}
-
-function streamOf([stream = '', rows, lastComplete, failure]: readonly string[]): StreamAge {
-  return {
-    stream,
-    rows: Number(rows),
-    lastComplete: lastComplete || undefined,
-    failure: failure || undefined,
-  }
+function time({ literal }: Dialect, at: Date): string {
+  return `CAST(${literal(at.toISOString())} AS TIMESTAMPTZ)`
 }

@@ -1,7 +1,6 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { warningOf } from '../ground/message-ids.ts'
 import type { Log } from '../protocol/connector.ts'
-import { texts } from './duckdb.ts'
+import type { Landing } from './landing.ts'
 import { quoted, type Table } from './sql.ts'
 
 /** A column with no more values than this may lose them by chance. */
@@ -13,15 +12,13 @@ interface Values {
   readonly columns: ReadonlyMap<string, number>
 }
 
-export async function valuesIn(
-  connection: DuckDBConnection,
-  { name, columns }: Table,
-): Promise<Values> {
+export async function valuesIn(landing: Landing, { place, columns }: Table): Promise<Values> {
   const names = columns.map((column) => column.name)
-  const counts = ['*', ...names.map((column) => `source.${quoted(column)}`)]
-  const [[rows, ...values] = []] = await texts(
-    connection,
-    `SELECT ${counts.map((what) => `count(${what})::VARCHAR`).join(', ')} FROM main.${quoted(name)} AS source`,
+  const counts = ['*', ...names.map((column) => `source.${quoted(column)}`)].map(
+    (what) => `count(${what})`,
+  )
+  const [[rows, ...values] = []] = await landing.query(
+    `SELECT ${counts.join(', ')} FROM ${place} AS source`,
   )
   return { rows: Number(rows), columns: new Map(names.map((one, i) => [one, Number(values[i])])) }
 }

@@ -98,14 +98,6 @@ describe('deleted rows', () => {
     expect(await deleted()).toEqual([{ id: 1 }, { id: 2 }])
   })
 
-  it('are kept in a file of a version that did not store whether it keeps them', async () => {
-    await sync({ keepsDeleted: true }, one)
-    await change(`ALTER TABLE _protime.owner DROP COLUMN keeps_deleted;
-      ALTER TABLE _protime.described DROP COLUMN view; DROP TABLE _protime.places`)
-    expect(await sync({}, gone)).toMatchObject({ failures: [], warnings: [] })
-    expect(await deleted()).toEqual([{ id: 1 }])
-  })
-
   it('are kept by the new file of --rewrite from then on, and it says that it has none of before', async () => {
     await sync({ keepsDeleted: true }, one, '{"id":2}')
     await sync({}, gone)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ask } from '../../integration-tests/testing/protime.ts'
 import type { ColumnType } from './column.ts'
+import { duckDbDialect } from './duckdb/dialect.ts'
 import { fits, fitting } from './fit.ts'
 
 /** Texts of each type that fit, and texts that casts would round or take for something else. */
@@ -60,7 +61,7 @@ describe.each(CASES)('what fits into a %s', (type, fitting_, others) => {
     const values = all.map((text) => `('${text}')`).join(', ')
     const rows = await ask(
       ':memory:',
-      `SELECT text, ${fitting('text', type)} IS NOT NULL AS fits FROM (VALUES ${values}) AS texts (text)`,
+      `SELECT text, ${fitting(duckDbDialect, 'text', type)} IS NOT NULL AS fits FROM (VALUES ${values}) AS texts (text)`,
     )
     expect(rows.map((row) => [row['text'], row['fits']])).toEqual(expected)
   })

@@ -1,5 +1,6 @@
 import { normalised } from '../records/json-digest.ts'
 import type { ColumnType } from './column.ts'
+import type { Dialect } from './landing.ts'
 
 // The definition of what fits into a column, for the loader and for the views: a value fits if it has the form of its
 // type here and the type holds it exactly. What does not fit is null, never rounded and never taken for something else.
@@ -11,7 +12,7 @@ type Formed = Exclude<ColumnType, 'VARCHAR' | 'JSON'>
 const DAY = '-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])'
 const INTEGER = '-?(0|[1-9]\\d*)'
 
-/** The form of the values of each type, in the syntax that JavaScript and DuckDB share. */
+/** The form of the values of each type, in the syntax that JavaScript and the engines share. */
 const FORMS: Readonly<Record<Formed, string>> = {
   BIGINT: INTEGER,
   DOUBLE: `${INTEGER}(\\.\\d+)?([eE][+-]?\\d+)?`,
@@ -74,15 +75,7 @@ function isDay(text: string): boolean {
  * The value of a text as this type, in SQL; null if it does not fit. `written` is the number as the service wrote it, if
  * `text` may have been rounded.
  */
-export function fitting(text: string, type: ColumnType, written = text): string {
+export function fitting(sql: Dialect, text: string, type: ColumnType, written = text): string {
   if (type === 'VARCHAR' || type === 'JSON') return `(${text})`
-  const cast = `TRY_CAST(${text} AS ${type})`
-  const isSame = `${digits(written)} = ${digits(`CAST(${cast} AS VARCHAR)`)}`
-  const exact = type === 'DOUBLE' ? ` AND ${isSame}` : ''
-  return `CASE WHEN regexp_full_match(${text}, '${FORMS[type]}')${exact} THEN ${cast} END`
-}
-
-/** The digits of a number between its first and last zeros: a double has the value of a text if these are equal. */
-function digits(text: string): string {
-  return `trim(regexp_replace(${text}, '[eE].*|[-.]', '', 'g'), '0')`
+  return sql.tryCast(text, type, FORMS[type], written)
 }

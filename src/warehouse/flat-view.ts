@@ -1,15 +1,12 @@
-import { airbyteColumns, CDC_DELETED_AT, GENERATION as SENT_BY } from '../protocol/sync-columns.ts'
+import { airbyteColumns, CDC_DELETED_AT } from '../protocol/sync-columns.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
-import {
-  type Column,
-  type ColumnType,
-  columnType,
-  DELETED_AT,
-  freeName,
-  GENERATION,
-} from './column.ts'
+import { type Column, type ColumnType, columnType, DELETED_AT, KNOWN_FROM } from './column.ts'
+import { freeName } from './column-names.ts'
 import { fitting } from './fit.ts'
-import { literal, quoted, type Table } from './sql.ts'
+import type { Dialect, FlatView } from './landing.ts'
+import { quoted, type Table } from './sql.ts'
+
+const FROM_WHEN = 'When the sync wrote the row with its present values: the moment of the commit.'
 
 /** What the view and the comments of a stream are made from. */
 export interface Description {
@@ -48,7 +45,9 @@ interface FlatColumn {
 export function openObjects(schema: JsonSchema, columns: readonly Column[]): OpenObject[] {
   return columns.flatMap((column) => {
     const property = schema.properties?.[column.property]
-    return property === undefined ? [] : openBelow(property, column.name, '')
+    // What a second column has may be what the engine cannot look into.
+    const isClosed = property === undefined || column.variantOf !== undefined
+    return isClosed ? [] : openBelow(property, column.name, '')
   })
 }
 
@@ -60,42 +59,41 @@ function openBelow(schema: JsonSchema, column: string, pointer: string): OpenObj
   )
 }
 
-/**
- * The statements that create the view of a stream, and the comments on its table, its view and their columns; and the
- * names of all places.
- */
-export function describe(description: Description): {
-  readonly statements: string[]
-  readonly names: ReadonlyMap<ValuePlace, string>
-} {
+/** The view of a stream, with comments on its table, too; and the names of all places. */
+export function describe(
+  sql: Dialect,
+  description: Description,
+): { readonly view: FlatView; readonly names: ReadonlyMap<ValuePlace, string> } {
   const { spec, table } = description
-  const name = quoted(table.name)
-  const columns = flatColumns(description)
+  const [name, { tables, flat }] = [quoted(table.name), sql.schemas]
+  const columns = flatColumns(sql, description)
   const values = columns.map((column) => `${column.sql} AS ${quoted(column.name)}`)
   const living = table.keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
-  const statements = [
-    `CREATE OR REPLACE VIEW flat.${name} AS SELECT ${values.join(', ')} FROM main.${name} AS source${living}`,
-    ...comment(`TABLE main.${name}`, spec.schema),
-    ...comment(`VIEW flat.${name}`, spec.schema),
+  const comment = (place: string, schema: JsonSchema | undefined): string[] => {
+    const text = schema?.['description']
+    return typeof text === 'string' ? [`COMMENT ON ${place} IS ${sql.literal(text)}`] : []
+  }
+  const comments = [
+    ...comment(`TABLE ${tables}.${name}`, spec.schema),
+    ...comment(`VIEW ${flat}.${name}`, spec.schema),
     ...table.columns.flatMap((column) =>
-      comment(`COLUMN main.${name}.${quoted(column.name)}`, schemaOf(column, spec.schema)),
+      comment(`COLUMN ${tables}.${name}.${quoted(column.name)}`, schemaOf(column, spec.schema)),
     ),
-    ...comment(`COLUMN main.${name}.${GENERATION}`, airbyteColumns(spec)[SENT_BY]),
+    ...comment(`COLUMN ${tables}.${name}.${KNOWN_FROM}`, { description: FROM_WHEN }),
     ...(table.keepsDeleted
-      ? comment(`COLUMN main.${name}.${DELETED_AT}`, airbyteColumns(spec)[CDC_DELETED_AT])
+      ? comment(`COLUMN ${tables}.${name}.${DELETED_AT}`, airbyteColumns(spec)[CDC_DELETED_AT])
       : []),
     ...columns.flatMap((column) =>
-      comment(`COLUMN flat.${name}.${quoted(column.name)}`, column.schema),
+      comment(`COLUMN ${flat}.${name}.${quoted(column.name)}`, column.schema),
     ),
   ]
   const names = new Map(description.names)
   for (const column of columns) names.set(column.place, column.name)
-  return { statements, names }
-}
-
-function comment(place: string, schema: JsonSchema | undefined): string[] {
-  const text = schema?.['description']
-  return typeof text === 'string' ? [`COMMENT ON ${place} IS ${literal(text)}`] : []
+  const query = `SELECT ${values.join(', ')} FROM ${tables}.${name} AS source${living}`
+  return {
+    view: { name: table.name, columns: columns.map((one) => one.name), query, comments },
+    names,
+  }
 }
 
 function schemaOf(column: Column, schema: JsonSchema): JsonSchema | undefined {
@@ -107,17 +105,18 @@ function schemaOf(column: Column, schema: JsonSchema): JsonSchema | undefined {
  * The columns of a stream's view. Nested objects get a column per member, such as `person_id`. Members of an open
  * object are named like members of the surrounding object, such as `name_nl`.
  */
-function flatColumns({ spec, table, members, names }: Description): FlatColumn[] {
+function flatColumns(sql: Dialect, { spec, table, members, names }: Description): FlatColumn[] {
   const taken = new Set([...names.values()].map((name) => name.toLowerCase()))
   return table.columns
-    .flatMap((column) => flattened(column, schemaOf(column, spec.schema), members))
+    .flatMap((column) => flattened(sql, column, schemaOf(column, spec.schema), members))
     .map((column) => ({
       ...column,
-      name: names.get(column.place) ?? freeName(column.name, taken),
+      name: names.get(column.place) ?? freeName(column.name, taken, sql.limits),
     }))
 }
 
 function flattened(
+  sql: Dialect,
   column: Column,
   schema: JsonSchema | undefined,
   members: readonly OpenMember[],
@@ -158,31 +157,24 @@ function flattened(
   function whole(): string {
     const type = schema === undefined ? column.type : viewType(schema)
     if (type === column.type || type === 'JSON') return value
-    const text = column.type === 'JSON' ? `${value}->>'$'` : `CAST(${value} AS VARCHAR)`
-    return shown(text, type, schema, column.type === 'JSON' ? value : text)
+    if (column.type === 'JSON') return shown(sql.textAt(value, ''), type, value)
+    return shown(`CAST(${value} AS ${sql.type('VARCHAR')})`, type)
   }
 
   function valueAt(pointer: string, inner: JsonSchema): string {
     const type = viewType(inner)
-    if (type === 'JSON') return `(${value}->${literal(pointer)})`
-    const text = `${value}->>${literal(pointer)}`
-    return shown(text, type, inner, type === 'DOUBLE' ? written(pointer, text) : text)
+    if (type === 'JSON') return sql.jsonAt(value, pointer)
+    const text = sql.textAt(value, pointer)
+    return shown(text, type, type === 'DOUBLE' ? sql.numberAt(value, pointer) : text, inner)
   }
 
-  /** DuckDB rounds numbers that it takes out of an object. */
-  function written(pointer: string, text: string): string {
-    const name = JSON.stringify(pointer.split('/').at(-1)).replace(/\W/g, '\\$&')
-    const number = `regexp_extract(${value}, ${literal(`${name}\\s*:\\s*(-?\\d[-+.eE\\d]*)`)}, 1)`
-    return `coalesce(nullif(${number}, ''), ${text})`
+  /** The value of a text in a view. */
+  function shown(text: string, type: ColumnType, written = text, inner = schema): string {
+    // The service may send a day as the time at which it begins.
+    const isDay = inner?.['x-view'] === 'date'
+    const without = `regexp_replace(${text}, '[T ]00:00(:00([.]0+)?)?Z?$', '')`
+    return fitting(sql, isDay ? without : `(${text})`, type, isDay ? without : written)
   }
-}
-
-/** The value of a text in a view. */
-function shown(text: string, type: ColumnType, schema?: JsonSchema, written = text): string {
-  // The service may send a day as the time at which it begins.
-  const isDay = schema?.['x-view'] === 'date'
-  const without = `regexp_replace(${text}, '[T ]00:00(:00([.]0+)?)?Z?$', '')`
-  return fitting(isDay ? without : `(${text})`, type, isDay ? without : written)
 }
 
 /** The type of the column in the view; values of other types are shown as null. */

@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander'
 import { asConnectorError, type ConnectorError, InterruptedError } from '../ground/errors.ts'
 import { createMask, type Mask } from '../ground/mask.ts'
+import { about, withId } from '../ground/message-ids.ts'
 import { secretsOf } from '../ground/settings-schema.ts'
 import { readJsonOption, refusedCommandLine } from '../protocol/command-line.ts'
 import type { Connector, ConnectorFacts, Failure, Log } from '../protocol/connector.ts'
@@ -44,7 +45,7 @@ export async function syncDuckdb<Config>(
   const mask = maskOf(connector, settings)
   const masked: Log = {
     info: (message) => log.info(mask.text(message)),
-    warn: (message) => log.warn(mask.text(message)),
+    warn: ({ id, message }) => log.warn({ id, message: mask.text(message) }),
     debug: (message) => log.debug(mask.text(message)),
   }
   const source = await connector.load()
@@ -72,7 +73,7 @@ function maskOf({ spec, secretParameters }: ConnectorFacts, settings: unknown): 
 
 const STDERR: Log = {
   info: (message) => void process.stderr.write(`${message}\n`),
-  warn: (message) => void process.stderr.write(`${message}\n`),
+  warn: (message) => void process.stderr.write(`${withId(message)}\n`),
   debug() {},
 }
 
@@ -99,7 +100,11 @@ export function runSync<Config>(
 ): Promise<number> {
   const { stdout, stderr } = withProcessDefaults(io)
   const say = (level: string) => (message: string) => void stderr.write(`${level} ${message}\n`)
-  const log = { info: say('INFO'), warn: say('WARN'), debug() {} }
+  const log: Log = {
+    info: say('INFO'),
+    warn: (message) => say('WARN')(withId(message)),
+    debug() {},
+  }
   return runProgram(
     { stdout, stderr },
     async ({ writer, signal }) => {
@@ -127,19 +132,19 @@ export function runSync<Config>(
       }
       const { records, failures } = done
       const told = failures.map((failure) => toldOf(failure, mask))
-      for (const { type, stream, message } of told)
-        say('ERROR')(`${type}: ${stream === undefined ? '' : `${stream}: `}${message}`)
+      for (const { type, stream, ...message } of told)
+        say('ERROR')(`${type}: ${withId(about(stream, message))}`)
       print(`${JSON.stringify({ records, failures: told })}\n`)
       return exitCodeOf(failures.map(({ error }) => error))
     },
-    (error) => say('ERROR')(asConnectorError(error).message),
+    (error) => say('ERROR')(withId(asConnectorError(error))),
     'The next sync continues from the last commit.',
   )
 }
 
 function toldOf({ stream, error }: Failure, mask: Mask | undefined) {
   const message = mask?.text(error.message) ?? error.message
-  return { type: error.failure, ...(stream === undefined ? {} : { stream }), message }
+  return { id: error.id, type: error.failure, ...(stream === undefined ? {} : { stream }), message }
 }
 
 /** Whether another attempt may succeed. */

@@ -1,24 +1,16 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
-import type { Column } from './column.ts'
-import { run, texts } from './duckdb.ts'
-import type { RowFile } from './row-file.ts'
+import { type Column, KNOWN_FROM } from './column.ts'
+import type { Landing, RowFile } from './landing.ts'
 import {
   type AddedRows,
   addedAbove,
-  append,
-  BATCH_ROWS,
-  createTable,
-  deduplicate,
-  IS_PLAIN,
-  madeByOthers,
-  merge,
-  moveFromNext,
-  nextOf,
-  readFiles,
-  removeGone,
-  replaceByNext,
-  type Table,
-} from './sql.ts'
+  type DaysLeft,
+  goneOf,
+  noRowsOf,
+  readBatch,
+  rowsOf,
+  settle,
+} from './settle.ts'
+import { createTable, nextOf, type Table } from './sql.ts'
 
 /** The part of a commit that belongs to one stream. */
 export interface Load {
@@ -43,65 +35,105 @@ export interface Load {
   /** The time when the stream was read to its end; undefined if it was not. */
   readonly complete: Date | undefined
   /** Set if this generation is complete, and rows of older ones stay. */
-  readonly isKept?: boolean
-  /** Set if rows with a date before this day in this field leave the file. */
-  readonly left?: { readonly field: string; readonly day: string } | undefined
+  readonly isKept?: boolean | undefined
+  /** Set if rows leave the warehouse because of their dates. */
+  readonly left?: DaysLeft | undefined
 }
 
 /** The progress of the rows of a stream. */
 export interface Progress {
-  /** The highest generation in its table when the sync began, or after the last complete read; -1 without rows. */
-  readonly highest: number
-  /** Whether rows of a later generation wait in the next table. */
-  readonly hasNext: boolean
+  /** The generation of the rows in its table; -1 if it has none. */
+  readonly generation: number
+  /** How many rows live in it. */
+  readonly rows: number
+  /** The rows that wait in the next table; undefined if there is none. */
+  readonly next: { readonly generation: number; readonly rows: number } | undefined
+  /** The length of the longest row that was ever written for the stream, in bytes. */
+  readonly longest: number
+  /** Whether the table was empty when the sync began, and no read has ended since. */
+  readonly isFilling: boolean
 }
 
-/** Whether a load ends a complete read, or the sync of the stream. */
-export function isOver({ completeGeneration, complete, isKept = false }: Load): boolean {
-  return completeGeneration !== undefined || complete !== undefined || isKept
+/** The parts of a load by the generations of its rows; the last one has its state and the end of the stream. */
+export function partsOf(load: Load): Load[] {
+  const { files, completeGeneration, generation } = load
+  const generations = new Set(files.map((file) => file.generation))
+  if (completeGeneration !== undefined) generations.add(completeGeneration)
+  if (generations.size === 0) generations.add(generation)
+  const parts = [...generations]
+    .sort((a, b) => a - b)
+    .map((one) => ({
+      ...load,
+      files: files.filter((file) => file.generation === one),
+      generation: one,
+      completeGeneration: one === completeGeneration ? one : undefined,
+      complete: undefined,
+      isKept: false,
+    }))
+  const { complete, isKept } = load
+  return [...parts.slice(0, -1), { ...(parts.at(-1) as Load), complete, isKept }]
 }
 
 /**
- * Writes the rows of a load to their table. If the table has rows of an earlier complete read, the rows of the next
- * read wait in its next table, which replaces the first one at the end. Other processes that open the file in between
- * see one complete read. Returns where the added rows are, if there are any, and whether the table was replaced.
+ * Writes the rows of one generation. If the table has rows of an earlier one, they wait in its next table until the read
+ * is over. Other processes that open the file in between see one complete read. Returns where the added rows are, if
+ * there are any.
  */
 export async function loadRows(
-  connection: DuckDBConnection,
+  landing: Landing,
   table: Table,
-  load: Load,
-  { highest, hasNext }: Progress,
-): Promise<Progress & { readonly added: AddedRows | undefined; readonly isReplaced: boolean }> {
-  const { files, risesFrom, generation, completeGeneration } = load
-  const goesNext = hasNext || (highest >= 0 && generation > highest && !isOver(load))
-  if (goesNext && !hasNext) await run(connection, [createTable(nextOf(table))])
-  const added = files.length === 0 ? undefined : await addTo(goesNext ? nextOf(table) : table)
-  const isReplaced = goesNext && isOver(load) && (await end())
-  return {
-    highest: isOver(load) ? Math.max(highest, generation) : highest,
-    hasNext: goesNext && !isOver(load),
-    added,
-    isReplaced,
+  { files, risesFrom, generation: given, completeGeneration, complete, isKept = false }: Load,
+  progress: Progress,
+  moment: string,
+): Promise<Progress & { readonly added: AddedRows | undefined }> {
+  const { sql } = landing
+  const isWhole = completeGeneration !== undefined
+  const isOver = isWhole || complete !== undefined || isKept
+  const waiting = nextOf(sql, table)
+  const longest = Math.max(progress.longest, ...files.map((file) => file.longest))
+  let { rows, next } = progress
+  const isNothing = files.length === 0 && !isWhole
+  const generation = isNothing ? (next?.generation ?? progress.generation) : given
+  if (progress.generation < 0 || generation <= progress.generation) {
+    const done = await add(table, rows, progress.isFilling)
+    const has = files.length === 0 ? progress.generation : Math.max(progress.generation, generation)
+    const isFilling = progress.isFilling && !isOver
+    return { generation: has, rows: done.rows, next, longest, isFilling, added: done.added }
   }
+  if (next !== undefined && next.generation < generation) {
+    await landing.run(`DROP TABLE ${waiting.place}`)
+    next = undefined
+  }
+  if (next === undefined && isOver) {
+    const batch = files.length === 0 ? undefined : await readBatch(landing, table, files)
+    const incoming = batch?.incoming ?? noRowsOf(table)
+    rows = await settle(landing, table, incoming, { moment, isWhole, rows })
+    return { generation, rows, next, longest, isFilling: false, added: batch?.added }
+  }
+  if (next === undefined) await landing.run(createTable(sql, waiting, sql.waiting))
+  const done = await add(waiting, next?.rows ?? 0, true)
+  // A row whose deletion was reported is gone, whether the read is complete some day or not.
+  if (done.gone !== undefined)
+    rows = await settle(landing, table, done.gone, { moment, isWhole: false, rows })
+  if (!isOver) {
+    next = { generation, rows: done.rows }
+    return { ...progress, rows, next, longest, added: done.added }
+  }
+  rows = await settle(landing, table, rowsOf(waiting), { moment, isWhole, rows })
+  await landing.run(`DROP TABLE ${waiting.place}`)
+  return { generation, rows, next: undefined, longest, isFilling: false, added: done.added }
 
-  async function addTo(into: Table): Promise<AddedRows> {
-    if (risesFrom !== undefined && (goesNext || highest < 0)) {
-      await run(connection, append(into, files))
-      return addedAbove(isOver(load) ? table : into, risesFrom)
+  async function add(into: Table, before: number, isNew: boolean) {
+    if (files.length === 0) return { rows: before, added: undefined, gone: undefined }
+    if (isNew && risesFrom !== undefined) {
+      await landing.append(into.place, files, into.columns, new Map([[KNOWN_FROM, moment]]))
+      const count = files.reduce((sum, file) => sum + file.count, 0)
+      const added = addedAbove(sql, isOver ? table : into, risesFrom)
+      return { rows: before + count, added, gone: undefined }
     }
-    await run(connection, [...readFiles(files, table.columns), ...deduplicate(table)])
-    const [[isPlain] = []] = await texts(connection, IS_PLAIN)
-    await run(connection, merge(into, isPlain === 'true'))
-    if (goesNext && isPlain !== 'true') await run(connection, [removeGone(table)])
-    return BATCH_ROWS
-  }
-
-  /** Moves the rows of the next table, or renames it; returns whether the table was replaced. */
-  async function end(): Promise<boolean> {
-    const keepsOlder = completeGeneration === undefined || table.keepsDeleted
-    const [[others] = []] = await texts(connection, madeByOthers(table))
-    const isReplaced = !keepsOlder && others === '0'
-    await run(connection, isReplaced ? replaceByNext(table) : moveFromNext(table))
-    return isReplaced
+    const { incoming, added, hasDeletes } = await readBatch(landing, into, files)
+    const settling = { moment, isWhole: false, rows: before }
+    const rows = await settle(landing, into, incoming, settling)
+    return { rows, added, gone: hasDeletes ? goneOf(incoming) : undefined }
   }
 }

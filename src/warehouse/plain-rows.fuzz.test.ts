@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, expect, it } from 'vitest'
 import { type Random, seeded } from '../page/testing/generated-body.ts'
 import type { Column, ColumnType } from './column.ts'
+import { duckDbDialect } from './duckdb/dialect.ts'
 import { PlainRows } from './plain-rows.ts'
 import { createRowEncoder } from './row-encoder.ts'
 
@@ -108,7 +109,7 @@ function lineOf(random: Random, columns: readonly Column[]): string {
 
 /** All that becomes of lines, told as text. */
 function rowsOf(columns: readonly Column[], lines: Buffer): unknown[] {
-  const encoder = createRowEncoder(columns, ['id'])
+  const encoder = createRowEncoder(duckDbDialect, columns, ['id'])
   const told: unknown[] = []
   for (let at = 0; at < lines.length; ) {
     const { rows, count, longest, end, added } = encoder.encode(lines, at)
@@ -127,7 +128,7 @@ describe('the rows of plain records', () => {
       type: 'BIGINT' as const,
     }))
     const lines = Buffer.from('{"id":1,"b":2}\n{"id":2,"a":null}\n{"id":3,"a":4}\n')
-    const encoder = createRowEncoder(columns, ['id'])
+    const encoder = createRowEncoder(duckDbDialect, columns, ['id'])
     const parts: string[] = []
     for (let at = 0; at < lines.length; ) {
       const { rows, end } = encoder.encode(lines, at)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
-import { readStatus } from './account.ts'
+import { readStatus } from './status.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
 
 let folder: string
@@ -20,13 +20,13 @@ const jobs = streamOf('jobs', { name: TEXT, person: { type: 'object', properties
 
 /** A complete read of a stream without a state, else changes. */
 const whole =
-  (...records: string[]): Script =>
+  (records: readonly string[], generation = 7): Script =>
   async (output) => {
-    await send(output, records, 7)
-    output.note({ type: 'generation complete', generation: 7 })
+    await send(output, records, generation)
+    output.note({ type: 'generation complete', generation })
     await output.complete()
   }
-const sync = (...records: string[]) => syncLists(file(), new Map([[jobs, whole(...records)]]))
+const sync = (...records: string[]) => syncLists(file(), new Map([[jobs, whole(records)]]))
 
 describe('what somebody else has changed in a table or view of a sync', () => {
   const SHOWN = 'SELECT id::INTEGER AS id, name FROM flat.jobs ORDER BY 1'
@@ -35,14 +35,17 @@ describe('what somebody else has changed in a table or view of a sync', () => {
     ['id', 'ALTER TABLE jobs ALTER id TYPE DOUBLE'],
     ['id', 'ALTER TABLE jobs ALTER id TYPE INTEGER'],
     ['name', 'ALTER TABLE jobs ALTER name TYPE INTEGER USING length(name)'],
-    ['_generation', 'ALTER TABLE jobs ALTER _generation TYPE VARCHAR'],
+    ['_known_from', 'ALTER TABLE jobs ALTER _known_from TYPE VARCHAR'],
   ])('is put right and told: the type of %s, %s', async (column, sql) => {
     await sync('{"id":1,"name":"a"}', '{"id":2,"name":"bb"}')
     const before = await rows('DESCRIBE jobs')
     await change(sql)
-    const { failures, warnings, states } = await sync('{"id":1,"name":"a"}', '{"id":2,"name":"bb"}')
+    const { failures, warnings, startedOver } = await sync(
+      '{"id":1,"name":"a"}',
+      '{"id":2,"name":"bb"}',
+    )
     expect(failures).toEqual([])
-    expect(states.get('jobs')).toBeUndefined()
+    expect([...startedOver]).toEqual(['jobs'])
     expect(warnings).toEqual([
       expect.stringContaining(`jobs: columns of its table have another type, ${column}, though`),
     ])
@@ -66,16 +69,24 @@ describe('what somebody else has changed in a table or view of a sync', () => {
     expect((await sync('{"id":1,"name":"a"}')).warnings).toEqual([])
   })
 
-  it.each([true, false])(
-    'is put right: a row without a generation goes with a full refresh, if deleted rows are kept: %s',
-    async (keepsDeleted) => {
-      const again = () => syncLists(file(), new Map([[jobs, whole('{"id":1}')]]), { keepsDeleted })
-      await again()
-      await change('INSERT INTO jobs (id) VALUES (5)')
-      await again()
-      expect(await rows('SELECT id::INTEGER AS id FROM flat.jobs')).toEqual([{ id: 1 }])
-    },
-  )
+  it.each([
+    ['of another key', false, 'INSERT INTO jobs (id) VALUES (5)'],
+    ['of another key, if deleted rows are kept', true, 'INSERT INTO jobs (id) VALUES (5)'],
+    ['without a key', false, "INSERT INTO jobs (name) VALUES ('x')"],
+    ['of the same key', false, 'INSERT INTO jobs FROM jobs WHERE id = 1'],
+  ])('is put right by a complete read: a row %s', async (_, keepsDeleted, sql) => {
+    const again = (generation: number) =>
+      syncLists(file(), new Map([[jobs, whole(['{"id":1}', '{"id":2}'], generation)]]), {
+        keepsDeleted,
+      })
+    await again(7)
+    await change(sql)
+    await again(8)
+    expect(await rows('SELECT id::INTEGER AS id FROM flat.jobs ORDER BY id')).toEqual([
+      { id: 1 },
+      { id: 2 },
+    ])
+  })
 })
 
 describe('a column of a view', () => {

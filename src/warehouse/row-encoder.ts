@@ -1,6 +1,7 @@
-import { type Column, type ColumnType, RowColumns } from './column.ts'
-import { fits } from './fit.ts'
+import type { Column, ColumnType } from './column.ts'
+import type { Dialect } from './landing.ts'
 import { PlainRows } from './plain-rows.ts'
+import { RowColumns } from './row-columns.ts'
 import { CONTENT, GONE, NULL, PRESENT, QUOTING, ROW_END, SEPARATOR } from './row-file.ts'
 
 /** How the line of a record begins and ends: if the record is deleted, a `d` follows its last brace. */
@@ -159,7 +160,7 @@ export interface Encoded {
 }
 
 /**
- * Converts records to the rows of a file that DuckDB reads without parsing JSON. Records are JSON objects, one per line,
+ * Converts records to the rows of a file that an engine reads without parsing JSON. Records are JSON objects, one per line,
  * with the parts of `LINE_PARTS`; a row has the bytes of their values, by column. It has only the columns for which any
  * record so far had a value: records lack many members of their schema, and a null costs DuckDB half as much as a value.
  * A value that its column cannot store without loss is stored in the variant of the column instead. Missing columns and
@@ -270,8 +271,7 @@ class RecordValues {
   put(index: number, lines: Buffer, start: number, end: number): Column | undefined {
     const columns = this.#columns
     const variant = columns.variants[index] as number
-    const { type } = columns.ofRows[index] as Column
-    const isFitting = start === 0 || fits(type, lines, start, end)
+    const isFitting = start === 0 || columns.canStore(index, lines, start, end)
     if (!isFitting && variant < 0) return columns.variantOf(index)
     const place = isFitting ? index : variant
     this.starts[index] = 0
@@ -289,11 +289,12 @@ class RecordValues {
  * columns that somebody else has added to the table, in lower case.
  */
 export function createRowEncoder(
+  sql: Dialect,
   given: readonly Column[],
   keys: readonly string[],
   others: Iterable<string> = [],
 ): RowEncoder {
-  const columns = new RowColumns(given, others)
+  const columns = new RowColumns(sql, given, others)
   const values = new RecordValues(columns)
   const misfits = new Map<Column, number>()
   const text = new RowText()

@@ -1,248 +1,71 @@
-import { type Column, DELETED_AT, GENERATION, HELPER } from './column.ts'
-import { GONE, NULL, PRESENT, QUOTING, type RowFile, SEPARATOR } from './row-file.ts'
+import { type Column, DELETED_AT, KNOWN_FROM } from './column.ts'
+import type { Dialect } from './landing.ts'
 
 /** Quotes a name for SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** Writes a text as an expression in SQL. A statement would end at a NUL, so no literal contains one. */
-export function literal(text: string): string {
-  const parts = text.split('\0').map((part) => `'${part.replaceAll("'", "''")}'`)
-  return parts.length === 1 ? String(parts[0]) : `(${parts.join(' || chr(0) || ')})`
-}
-
-/** What statements need to know about the table of a stream. */
+/** What statements need to know about a table with rows of a stream. */
 export interface Table {
+  /** The name of the stream. */
   readonly name: string
+  /** Its name in SQL, with the schema. */
+  readonly place: string
   readonly columns: readonly Column[]
   /** The members of the primary key. */
   readonly keys: readonly string[]
   /** Keeps deleted rows, with the time in `_deleted_at`. */
   readonly keepsDeleted: boolean
+  /** The columns in lower case that others have added. */
+  readonly others: ReadonlySet<string>
 }
 
-/** Rows with the alias `added`: what follows FROM, with a WHERE that can be continued by AND. */
-export type AddedRows = string
+/** The columns of the primary key, without variants. */
+export function keyColumns({ columns, keys }: Table): Column[] {
+  return columns.filter(
+    ({ property, variantOf }) => variantOf === undefined && keys.includes(property),
+  )
+}
 
-// The service chooses the names of columns. So statements name each of our own columns with its table: otherwise the
-// name could also be that of a column of another table, an alias or a pseudo column.
-const { op: OP, row: ROW, content: CONTENT, isGone: IS_GONE } = HELPER
-/** The table of the rows that are being committed. */
-const BATCH = 'temp._protime_batch'
-/** The table of the last row of each key of the batch. */
-const LAST = 'temp._protime_last'
-/** The size of the parts in which DuckDB reads a file, in bytes. */
-const BUFFER = 4 * 1024 * 1024
+/** The name of the table in the schema of the account where rows of a stream wait: the next table. */
+export function nextName(stream: string): string {
+  return `next_${stream}`
+}
 
-/** Creates the table of a stream if it does not exist. */
-export function createTable({ name, columns, keepsDeleted }: Table): string {
-  const own = [`${GENERATION} BIGINT`, ...(keepsDeleted ? [`${DELETED_AT} TIMESTAMPTZ`] : [])]
-  const all = [...columns.map(({ name, type }) => `${quoted(name)} ${type}`), ...own]
-  return `CREATE TABLE IF NOT EXISTS main.${quoted(name)} (${all.join(', ')})`
+/** The next table, whose rows will be those of the table when a read is complete. */
+export function nextOf({ schemas: { account } }: Dialect, table: Table): Table {
+  return { ...table, place: `${account}.${quoted(nextName(table.name))}`, others: new Set() }
+}
+
+/** Creates a table if it does not exist. */
+export function createTable(
+  sql: Dialect,
+  { place, columns, keepsDeleted }: Table,
+  kind = 'TABLE',
+): string {
+  const own = [`${KNOWN_FROM} TIMESTAMPTZ`, ...(keepsDeleted ? [`${DELETED_AT} TIMESTAMPTZ`] : [])]
+  const all = [...columns.map(({ name, type }) => `${quoted(name)} ${sql.type(type)}`), ...own]
+  return `CREATE ${kind} IF NOT EXISTS ${place} (${all.join(', ')})`
 }
 
 /** Updates the columns of a table: new ones are added at the end, and variants may be dropped. */
 export function alterTable(
-  name: string,
+  sql: Dialect,
+  place: string,
   before: readonly Column[],
   now: readonly Column[],
 ): string[] {
-  const table = `ALTER TABLE main.${quoted(name)}`
   const missing = (from: readonly Column[], those: readonly Column[]) => {
     const names = new Set(those.map((column) => column.name))
     return from.filter((column) => !names.has(column.name))
   }
   return [
-    ...missing(before, now).map((column) => `${table} DROP COLUMN ${quoted(column.name)}`),
+    ...missing(before, now).map(
+      (column) => `ALTER TABLE ${place} DROP COLUMN ${quoted(column.name)}`,
+    ),
     ...missing(now, before).map(
-      (column) => `${table} ADD COLUMN ${quoted(column.name)} ${column.type}`,
+      (column) => `ALTER TABLE ${place} ADD COLUMN ${quoted(column.name)} ${sql.type(column.type)}`,
     ),
   ]
-}
-
-/** Reads the rows of files, with their numbers, into the table of the batch. */
-export function readFiles(files: readonly RowFile[], columns: readonly Column[]): string[] {
-  let before = 0
-  return files.map((file, i) => {
-    const into =
-      i === 0 ? `CREATE OR REPLACE TEMP TABLE ${BATCH.slice(5)} AS` : `INSERT INTO ${BATCH}`
-    const number = `row_number() OVER () + ${before} AS ${ROW}, file.${OP} AS ${OP}`
-    before += file.count
-    return `${into} SELECT ${number}, ${valuesOf(file, columns)} FROM ${rowsOf(file)}`
-  })
-}
-
-/** Adds the rows of files to a table. */
-export function append({ name, columns }: Table, files: readonly RowFile[]): string[] {
-  return files.map(
-    (file) => `INSERT INTO main.${quoted(name)} (${namesOf(columns).join(', ')})
-      SELECT ${valuesOf(file, columns)} FROM ${rowsOf(file)}`,
-  )
-}
-
-/** The rows that were added last, with keys above this one. */
-export function addedAbove(table: Table, above: number): AddedRows {
-  const [key] = keyColumns(table)
-  return `main.${quoted(table.name)} AS added WHERE added.${key} > ${above}`
-}
-
-/** The rows of the batch. */
-export const BATCH_ROWS: AddedRows = `${BATCH} AS added WHERE true`
-
-/** The columns of the primary key. If one of them has a variant, each value is in one of the two. */
-function keyColumns({ columns, keys }: Table): string[] {
-  return columns.filter(({ property }) => keys.includes(property)).map(({ name }) => quoted(name))
-}
-
-function namesOf(columns: readonly Column[]): string[] {
-  return [...columns.map(({ name }) => quoted(name)), GENERATION]
-}
-
-/** Selects the values of a file for the present columns of its table; the file may lack some of them. */
-function valuesOf({ columns, generation }: RowFile, now: readonly Column[]): string {
-  const places = new Map(columns.map(({ name }, i) => [name, `file._protime_${i}`]))
-  const values = now.map(
-    ({ name, type }) => `${places.get(name) ?? `NULL::${type}`} AS ${quoted(name)}`,
-  )
-  return [...values, `${generation}::BIGINT AS ${GENERATION}`].join(', ')
-}
-
-/**
- * Reads a file. Its columns are numbered, so names of the service cannot conflict. Its parts are read in parallel, unless
- * one may begin in a text that looks like rows.
- */
-function rowsOf({ path, columns, longest, imitatesRows }: RowFile): string {
-  const types = [
-    `${OP}: 'VARCHAR'`,
-    ...columns.map(({ type }, i) => `_protime_${i}: ${literal(type)}`),
-  ]
-  const line = longest + 1
-  return `read_csv(${literal(path)}, auto_detect = false, header = false,
-    delim = ${byte(SEPARATOR)}, new_line = '\\n', quote = ${byte(QUOTING)}, escape = ${byte(QUOTING)},
-    nullstr = ${byte(NULL)}, allow_quoted_nulls = false, parallel = ${!imitatesRows}, columns = {${types.join(', ')}},
-    max_line_size = ${line}, buffer_size = ${Math.max(BUFFER, line * 2)}) AS file`
-}
-
-const byte = (code: number) => literal(String.fromCharCode(code))
-
-/** Finds the last row of each key of the batch. */
-export function deduplicate(table: Table): string[] {
-  const key = keyColumns(table).map((column) => `batch.${column}`)
-  return [
-    `CREATE OR REPLACE TEMP TABLE ${LAST.slice(5)} AS SELECT ${key.join(', ')},
-        max(batch.${ROW}) FILTER (batch.${OP} <> ${byte(GONE)}) AS ${CONTENT},
-        max_by(batch.${OP}, batch.${ROW}) <> ${byte(PRESENT)} AS ${IS_GONE}
-      FROM ${BATCH} AS batch GROUP BY ${key.join(', ')}`,
-  ]
-}
-
-/** Selects whether the batch has each key only once and no deleted row, like most batches. */
-export const IS_PLAIN = `SELECT count(*) FILTER (NOT last.${IS_GONE}) = (SELECT count(*) FROM ${BATCH})
-  FROM ${LAST} AS last`
-
-/**
- * Writes the batch into a table. The last row of each key counts. A deleted row is removed, or stays with its last
- * content and the time in `_deleted_at`.
- */
-export function merge(table: Table, isPlain: boolean): string[] {
-  const { columns, keepsDeleted } = table
-  const name = `main.${quoted(table.name)}`
-  const isSame = isSameKey(table)
-  const names = namesOf(columns)
-  const values = names.map((one) => `batch.${one}`).join(', ')
-  const into = `INSERT INTO ${name} (${names.join(', ')}`
-  const replace = `DELETE FROM ${name} AS old USING ${LAST} AS last WHERE ${isSame}`
-  if (isPlain) return [replace, `${into}) SELECT ${values} FROM ${BATCH} AS batch`]
-  const content = `FROM ${BATCH} AS batch JOIN ${LAST} AS last ON batch.${ROW} = last.${CONTENT}`
-  if (!keepsDeleted)
-    return [replace, `${into}) SELECT ${values} ${content} WHERE NOT last.${IS_GONE}`]
-  return [
-    `UPDATE ${name} AS old SET ${DELETED_AT} = now() FROM ${LAST} AS last
-      WHERE ${isSame} AND last.${CONTENT} IS NULL AND old.${DELETED_AT} IS NULL`,
-    `${replace} AND last.${CONTENT} IS NOT NULL`,
-    `${into}, ${DELETED_AT}) SELECT ${values}, CASE WHEN last.${IS_GONE} THEN now() END ${content}`,
-  ]
-}
-
-function isSameKey(table: Table): string {
-  const keys = keyColumns(table)
-  // If a key column has a variant, one of the two is null.
-  const equals = keys.length > table.keys.length ? 'IS NOT DISTINCT FROM' : '='
-  return keys.map((key) => `old.${key} ${equals} last.${key}`).join(' AND ')
-}
-
-/** Removes rows whose deletion is in the batch from a table, when the batch was written into the next table. */
-export function removeGone(table: Table): string {
-  const old = `main.${quoted(table.name)} AS old`
-  const isGone = `${isSameKey(table)} AND last.${IS_GONE}`
-  return table.keepsDeleted
-    ? `UPDATE ${old} SET ${DELETED_AT} = now() FROM ${LAST} AS last WHERE ${isGone} AND old.${DELETED_AT} IS NULL`
-    : `DELETE FROM ${old} USING ${LAST} AS last WHERE ${isGone}`
-}
-
-/** The table of the rows that wait to replace those of a table: the next table. */
-export function nextOf(table: Table): Table {
-  return { ...table, name: `${NEXT}${table.name}` }
-}
-
-/** What the names of next tables begin with. */
-export const NEXT = '_protime_next_'
-
-/** Selects the streams that have a next table. */
-export const STREAMS_WITH_NEXT = `SELECT table_name[${NEXT.length + 1}:] FROM duckdb_tables()
-  WHERE database_name = current_database() AND schema_name = 'main' AND starts_with(table_name, ${literal(NEXT)})`
-
-/** Replaces a table by its next table. */
-export function replaceByNext(table: Table): string[] {
-  const name = quoted(table.name)
-  return [
-    `DROP TABLE main.${name}`,
-    `ALTER TABLE main.${quoted(nextOf(table).name)} RENAME TO ${name}`,
-  ]
-}
-
-/** Moves the rows of the next table into a table, where each replaces the row with the same key. */
-export function moveFromNext(table: Table): string[] {
-  const [name, next] = [table, nextOf(table)].map((one) => `main.${quoted(one.name)}`)
-  const own = table.keepsDeleted ? [DELETED_AT] : []
-  const names = [...namesOf(table.columns), ...own]
-  return [
-    `DELETE FROM ${name} AS old USING ${next} AS last WHERE ${isSameKey(table)}`,
-    `INSERT INTO ${name} (${names.join(', ')}) SELECT ${names.map((one) => `last.${one}`).join(', ')} FROM ${next} AS last`,
-    `DROP TABLE ${next}`,
-  ]
-}
-
-/** Counts the columns, indexes and constraints of a table that no sync has created. */
-export function madeByOthers({ name, columns }: Table): string {
-  const of = `WHERE database_name = current_database() AND schema_name = 'main' AND table_name = ${literal(name)}`
-  const ours = [...columns.map((column) => column.name), GENERATION, DELETED_AT].map(literal)
-  return `SELECT (SELECT count(*) FROM duckdb_columns() ${of} AND column_name NOT IN (${ours.join(', ')}))
-    + (SELECT count(*) FROM duckdb_indexes() ${of}) + (SELECT count(*) FROM duckdb_constraints() ${of})`
-}
-
-/** Removes rows whose date is before a day, deleted ones too. A row without a valid date stays. */
-export function removeBefore(
-  { name, columns }: Table,
-  { field, day }: { readonly field: string; readonly day: string },
-): string[] {
-  const dates = columns.filter(
-    ({ property, variantOf }) => property === field && variantOf === undefined,
-  )
-  return dates.map(
-    (column) => `DELETE FROM main.${quoted(name)} AS old
-      WHERE left(CAST(old.${quoted(column.name)} AS VARCHAR), 10) < ${literal(day)}`,
-  )
-}
-
-/** Removes the rows that a complete read has not found: those of older generations. */
-export function removeOlder({ name, keepsDeleted }: Table, generation: number): string {
-  const table = `main.${quoted(name)} AS old`
-  // A row that somebody else has put there may have none.
-  const isOlder = `coalesce(old.${GENERATION}, -1) < ${generation}`
-  return keepsDeleted
-    ? `UPDATE ${table} SET ${DELETED_AT} = now()
-        WHERE ${isOlder} AND old.${DELETED_AT} IS NULL`
-    : `DELETE FROM ${table} WHERE ${isOlder}`
 }

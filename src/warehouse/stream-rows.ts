@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { Column } from './column.ts'
+import type { Dialect, RowFile } from './landing.ts'
 import { createRowEncoder, type Encoded } from './row-encoder.ts'
-import type { RowFile } from './row-file.ts'
 import { unwritable } from './unwritable.ts'
 
 /** Rows of a stream that wait for the next commit, in their order. */
@@ -17,6 +17,7 @@ export interface StreamRows {
 }
 
 export interface StreamRowsSettings {
+  readonly sql: Dialect
   readonly columns: readonly Column[]
   readonly keys: readonly string[]
   /** See `Warehouse.othersIn`; none if left out. */
@@ -32,7 +33,7 @@ export interface StreamRowsSettings {
  * parallel.
  */
 export function createStreamRows(settings: StreamRowsSettings): StreamRows {
-  const encoder = createRowEncoder(settings.columns, settings.keys, settings.others)
+  const encoder = createRowEncoder(settings.sql, settings.columns, settings.keys, settings.others)
   let files: RowFile[] = []
   let open: { descriptor: number; file: RowFile } | undefined
   let count = 0

@@ -14,7 +14,6 @@ import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { DELETE, SKIP, SOFT_DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
-import { unwritable } from './unwritable.ts'
 
 const TEXT = { type: ['string', 'null'] }
 const NUMBER = { type: ['number', 'null'] }
@@ -108,7 +107,7 @@ describe('the table of a stream', () => {
       person: 'JSON',
       levels: 'JSON',
       mixed: 'JSON',
-      _generation: 'BIGINT',
+      _known_from: 'TIMESTAMP WITH TIME ZONE',
     })
     expect(await rows('FROM flat.days')).toEqual([])
   })
@@ -174,12 +173,12 @@ describe('the table of a stream', () => {
   it('gets a column for a member that is in no schema', async () => {
     const stream = streamOf('jobs', { name: TEXT })
     await sync(stream, sending('{"id":1,"name":"a"}'))
-    const unknown = String.raw`{"id":2,"\u006eame":"b","Name":{"x":1},"_generation":5}`
+    const unknown = String.raw`{"id":2,"\u006eame":"b","Name":{"x":1},"_known_from":5}`
     await sync(stream, sending(unknown, '{"id":3,"name":"c","other":null}'))
-    expect(await rows('SELECT * EXCLUDE _generation FROM jobs ORDER BY id')).toEqual([
-      { id: '1', name: 'a', Name_1: null, _generation_1: null },
-      { id: '2', name: 'b', Name_1: '{"x":1}', _generation_1: '5' },
-      { id: '3', name: 'c', Name_1: null, _generation_1: null },
+    expect(await rows('SELECT * EXCLUDE _known_from FROM jobs ORDER BY id')).toEqual([
+      { id: '1', name: 'a', Name_1: null, _known_from_1: null },
+      { id: '2', name: 'b', Name_1: '{"x":1}', _known_from_1: '5' },
+      { id: '3', name: 'c', Name_1: null, _known_from_1: null },
     ])
   })
 
@@ -289,20 +288,21 @@ describe('a sync', () => {
     expect(await rows(NAMES)).toEqual([{ id: 2, name: 'b' }])
   })
 
-  it('has the generation of each row, also of several in one commit', async () => {
+  it('has rows of a later generation only when its read is complete, also if one commit has both', async () => {
     const { commits } = await sync(stream, async (output) => {
       await send(output, ['{"id":1}', '{"id":2}'], 1)
       await send(output, ['{"id":3}'], 3_000_000_000)
       await send(output, ['{"id":4}'], 1)
-      await output.complete()
     })
     expect(commits).toBe(1)
-    expect(await rows('SELECT id::INTEGER AS id, _generation FROM jobs ORDER BY id')).toEqual([
-      { id: 1, _generation: '1' },
-      { id: 2, _generation: '1' },
-      { id: 3, _generation: '3000000000' },
-      { id: 4, _generation: '1' },
-    ])
+    const ids = 'SELECT id::INTEGER AS id FROM jobs ORDER BY id'
+    expect(await rows(ids)).toEqual([{ id: 1 }, { id: 2 }, { id: 4 }])
+    await sync(stream, async (output) => {
+      await send(output, ['{"id":5}'], 3_000_000_000)
+      output.note({ type: 'generation complete', generation: 3_000_000_000 })
+      await output.complete()
+    })
+    expect(await rows(ids)).toEqual([{ id: 3 }, { id: 5 }])
   })
 
   it('returns the state that was committed with the rows', async () => {
@@ -346,14 +346,6 @@ describe('a sync', () => {
     expect(await rows("SELECT contains(failure, 'Ann') AS tells FROM _protime.streams")).toEqual([
       { tells: false },
     ])
-  })
-
-  it('advises to drop an index of somebody else that DuckDB has damaged', () => {
-    const { failure, message } = unwritable(
-      new Error('FATAL Error: Invalid Input Error: Failed to delete all rows from index. Only'),
-    )
-    expect(failure).toBe('config')
-    expect(message).toContain('an index that you have added to a table is damaged. Drop it')
   })
 
   it('refuses an unknown stream', async () => {

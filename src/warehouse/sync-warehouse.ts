@@ -1,18 +1,16 @@
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
-import { warningOf } from '../ground/message-ids.ts'
-import { ownFolder, privately, resolvedFile } from '../ground/private-file.ts'
+import { about, type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
+import { privately, resolvedFile } from '../ground/private-file.ts'
 import type { Failure, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import { type ReadRunTools, readStreams, type StreamReading } from '../protocol/read-run.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
-import type { Owner } from './account.ts'
 import type { Column } from './column.ts'
-import { createPatience } from './duckdb.ts'
-import { assertPublishable, prepareReplacement } from './replace-file.ts'
+import type { Owner } from './landing.ts'
+import { engineOf } from './landings.ts'
+import { createPatience } from './patience.ts'
 import { createStreamRows, type StreamRows } from './stream-rows.ts'
-import { isFull, unwritable } from './unwritable.ts'
+import { removeOthers, withFolder } from './sync-folder.ts'
 import { openWarehouse, type Warehouse } from './warehouse.ts'
 import {
   createCommits,
@@ -81,11 +79,11 @@ export async function syncWarehouse<Config>(
 async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise<WarehouseSync> {
   const { publish } = settings
   const { path, owner, waitMs = 0, tools } = settings
-  if (publish !== undefined) await assertPublishable(path, publish, owner)
+  if (publish !== undefined) await engineOf(path).assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
   const { dropsOthers = false } = settings
   const rules = { kept: keptBy(settings), dropsOthers }
-  const replacement = await prepareReplacement(path, owner, patience, rules)
+  const replacement = await engineOf(path).rewrite(path, owner, patience, rules)
   const keepsDeleted = settings.keepsDeleted || replacement.keepsDeleted
   if (replacement.deletedRows > 0)
     tools.log.warn(
@@ -94,13 +92,16 @@ async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise
         `The new file of --rewrite has none of the ${replacement.deletedRows} deleted rows that ${path} has kept: the service no longer has them.`,
       ),
     )
-  const { path: fresh, states: replaces } = replacement
-  const done = await syncFile({ ...settings, keepsDeleted, path: fresh, replaces })
+  const { address, states: replaces } = replacement
+  const done = await syncFile({ ...settings, keepsDeleted, path: address, replaces })
   const isComplete = done.failures.length === 0 && done.stopped === undefined
   if (isComplete) await replacement.takePlace()
   else
     tools.log.warn(
-      `${path} stays as it was: not everything could be read. The next sync with --rewrite continues.`,
+      warningOf(
+        'rewrite-not-complete',
+        `${replacement.meanwhile}: not everything could be read. The next sync with --rewrite continues.`,
+      ),
     )
   return done
 }
@@ -133,77 +134,22 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
     tools,
   } = settings
   const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
-  if (publish !== undefined) await assertPublishable(path, publish, owner)
+  const engine = engineOf(path)
+  if (publish !== undefined) await engine.assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
   const { log } = tools
-  return withFolder(path, async (folder) => {
-    const warehouse = await openWarehouse({ path, folder, keepsDeleted, owner, patience, log })
+  return withFolder(path, engine.folderOf(path), async (folder) => {
+    const warehouse = await openWarehouse({
+      ...{ path, folder, keepsDeleted, owner, patience, log },
+      publish,
+    })
     try {
       removeOthers(folder)
       return await sync(settings, { specs, folder, warehouse })
     } finally {
-      warehouse.close()
+      await warehouse.close()
     }
   })
-}
-
-/** Does work with a folder of its own beside the file, which only this user can enter, and which is gone afterwards. */
-export async function withFolder<T>(
-  path: string,
-  work: (folder: string) => Promise<T>,
-): Promise<T> {
-  const folder = freeFolder(path)
-  makeFolder(path, folder)
-  try {
-    return await work(folder)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-    removeIfEmpty(dirname(folder))
-  }
-}
-
-/**
- * Removes what killed processes have left beside this folder. Nobody else may have the warehouse open. The folder itself may
- * have been taken for that while this process waited for the file.
- */
-export function removeOthers(folder: string): void {
-  for (const name of readdirSync(dirname(folder)))
-    if (name !== basename(folder)) rmSync(join(dirname(folder), name), { recursive: true })
-  mkdirSync(folder, { mode: 0o700, recursive: true })
-}
-
-/**
- * The folder of one sync, in the one beside the file. The next sync may begin before this one has removed its folder, so
- * each has its own.
- */
-function freeFolder(path: string): string {
-  return join(`${path}.sync`, randomBytes(6).toString('hex'))
-}
-
-function makeFolder(path: string, folder: string): void {
-  try {
-    ownFolder(dirname(folder))
-    ownFolder(folder)
-  } catch (error) {
-    if (isFull(error)) throw unwritable(error)
-    const { message } = error as Error
-    throw new ConnectorError(
-      'config',
-      'warehouse-not-opened',
-      `The warehouse ${path} cannot be opened: a sync makes the folder ${dirname(folder)}. ${message}`,
-      { cause: error },
-    )
-  }
-}
-
-function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder)
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException
-    // The next sync has its folder there, or has ended in the meantime.
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(code)) throw error
-  }
 }
 
 function chosen(
@@ -247,15 +193,13 @@ async function sync<Config>(
   if (isUnwritable) return done
   const failures = specs.flatMap(({ name }) => {
     const failure = done.failures.find(({ stream = name }) => stream === name)
-    return failure === undefined ? [] : [[name, tools.mask.text(failure.error.message)] as const]
+    if (failure === undefined) return []
+    const { id, message } = failure.error
+    return [[name, { id, message: tools.mask.text(message) }] as const]
   })
   const exit = exitCodeOf(done)
   const { records } = done
-  await warehouse
-    .finish({ at: now(), exit, records, failures: new Map(failures) })
-    .catch((error) => {
-      throw unwritable(error)
-    })
+  await warehouse.finish({ at: now(), exit, records, failures: new Map(failures) })
   if (publish === undefined || exit !== 0) return done
   return warehouse.publish(publish).then(
     () => done,
@@ -267,13 +211,14 @@ async function sync<Config>(
 interface Opened {
   readonly columns: ReadonlyMap<string, readonly Column[]>
   readonly states: ReadonlyMap<string, unknown>
+  readonly startOver: ReadonlySet<string>
 }
 
 async function open({ specs, warehouse }: Scene, at: Date): Promise<Opened> {
-  try {
-    return { columns: await warehouse.prepare(specs, at), states: await warehouse.states() }
-  } catch (error) {
-    throw unwritable(error)
+  return {
+    columns: await warehouse.prepare(specs, at),
+    states: await warehouse.states(),
+    startOver: await warehouse.streamsToStartOver(),
   }
 }
 
@@ -282,9 +227,9 @@ interface Reading extends WarehouseSync {
 }
 
 async function read<Config>(
-  { source, config, path, startOver, replaces, tools }: WarehouseSyncSettings<Config>,
+  { source, config, path, startOver: asked, replaces, tools }: WarehouseSyncSettings<Config>,
   { specs, folder, warehouse }: Scene,
-  { columns, states }: Opened,
+  { columns, states, startOver }: Opened,
   now: () => Date,
 ): Promise<Reading> {
   const { log } = tools
@@ -300,6 +245,7 @@ async function read<Config>(
     for (const spec of specs) {
       const { name, key } = spec
       const rows = createStreamRows({
+        sql: warehouse.sql,
         columns: columns.get(name) ?? [],
         keys: key,
         others: warehouse.othersIn(name),
@@ -312,13 +258,11 @@ async function read<Config>(
       const keys = createRisingKeys(warehouse.highestGeneration(name))
       const output = createWarehouseOutput({ stream: name, rows, keys, commits, now })
       streams.set(name, { output, rows })
-      const state = states.get(name)
-      const before = state === undefined ? replaces?.get(name) : undefined
-      const beginning = before === undefined ? startOver : 'full refresh'
+      const state = states.get(name) ?? replaces?.get(name)
+      const startsOver = state !== undefined && (startOver.has(name) || !states.has(name))
       readings.push({
-        ...{ spec, mode: 'incremental', writer: output },
-        state: state ?? before,
-        startOver: beginning,
+        ...{ spec, mode: 'incremental', writer: output, state },
+        startOver: startsOver ? 'full refresh' : asked,
       })
     }
     failures = await readStreams(source, config, readings, { ...tools, refused: [] })
@@ -331,7 +275,7 @@ async function read<Config>(
     await commits.stop()
   }
   for (const [name, { rows }] of streams)
-    for (const sentence of misfitsIn(rows)) log.warn(`${name}: ${sentence}`)
+    for (const warning of misfitsIn(rows)) log.warn(about(name, warning))
   return {
     ...done,
     failures: allFailures(failures, uncommitted, commits.failure),
@@ -342,7 +286,7 @@ async function read<Config>(
   async function commitAll(): Promise<void> {
     const loads = [...streams.values()].flatMap(({ output }) => output.take() ?? [])
     if (loads.length === 0) return
-    const refused = await warehouse.commit(loads)
+    const refused = await warehouse.commit(loads, now())
     for (const [stream, error] of refused) {
       uncommitted.set(stream, error)
       streams.get(stream)?.output.fail(error)
@@ -353,7 +297,7 @@ async function read<Config>(
     done.commits += 1
     const say = records === 0 ? log.debug : log.info
     say(
-      `committed ${records} records to ${basename(path)}, with the states of ${loaded.length} streams`,
+      `committed ${records} records to ${basename(path).replace(/\?.*/, '')}, with the states of ${loaded.length} streams`,
     )
   }
 }
@@ -372,8 +316,8 @@ function allFailures(
   return [...others, ...[...uncommitted].map(([stream, error]) => ({ stream, error }))]
 }
 
-/** A sentence for each column that could not store all of its values. */
-function misfitsIn({ columns, misfits }: StreamRows): string[] {
+/** A warning for each column that could not store all of its values. */
+function misfitsIn({ columns, misfits }: StreamRows): IdentifiedMessage[] {
   return [...misfits].flatMap(([{ name, type }, count]) => {
     const variant = columns.find(({ variantOf }) => variantOf === name)
     if (variant === undefined) return []

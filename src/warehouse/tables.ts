@@ -1,15 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../ground/errors.ts'
-import {
-  type Column,
-  type ColumnType,
-  DELETED_AT,
-  freeName,
-  GENERATION,
-  takenNames,
-} from './column.ts'
-import { run, texts } from './duckdb.ts'
+import { type Column, type ColumnType, DELETED_AT, KNOWN_FROM } from './column.ts'
+import { freeName, takenNames } from './column-names.ts'
+import { type Damage, typesOf } from './damage.ts'
 import {
   type Description,
   describe,
@@ -17,32 +10,26 @@ import {
   openObjects,
   type ValuePlace,
 } from './flat-view.ts'
-import { type Damage, type PresentTables, presentTables, typesOf } from './present-tables.ts'
-import {
-  type AddedRows,
-  alterTable,
-  createTable,
-  literal,
-  nextOf,
-  quoted,
-  STREAMS_WITH_NEXT,
-  type Table,
-} from './sql.ts'
+import type { Dialect, Landing, Limits, PresentTables } from './landing.ts'
+import type { Progress } from './load-rows.ts'
+import { type AddedRows, livingIn } from './settle.ts'
+import { alterTable, createTable, nextName, nextOf, quoted, type Table } from './sql.ts'
 
 /** Members of an open object with more members than this are only in its JSON. */
 const MAX_MEMBERS = 100
 
-/** The file's account of its tables, their views, and the states of their rows. */
-export const KNOWN_TABLES = [
-  // Without a primary key: after a disk was full, DuckDB finds keys in an index that the table does not have.
-  'CREATE TABLE IF NOT EXISTS _protime.states (stream VARCHAR, state JSON NOT NULL)',
-  // A property is its JSON text: no other has half of a surrogate pair.
-  'CREATE TABLE IF NOT EXISTS _protime.columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR, variant_of VARCHAR)',
-  'CREATE TABLE IF NOT EXISTS _protime.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)',
-  'CREATE TABLE IF NOT EXISTS _protime.described (stream VARCHAR, digest VARCHAR)',
-  'ALTER TABLE _protime.described ADD COLUMN IF NOT EXISTS view VARCHAR',
-  'CREATE TABLE IF NOT EXISTS _protime.places (stream VARCHAR, place VARCHAR, name VARCHAR)',
-]
+/** The account of the tables, their views, and the states of their rows. */
+export function knownTables({ schemas: { account } }: Dialect): string[] {
+  return [
+    // Without a primary key: after a disk was full, DuckDB finds keys in an index that the table does not have.
+    `CREATE TABLE IF NOT EXISTS ${account}.states (stream VARCHAR, state JSON NOT NULL, starts_over BOOLEAN NOT NULL)`,
+    // A property is its JSON text: no other has half of a surrogate pair.
+    `CREATE TABLE IF NOT EXISTS ${account}.columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR, variant_of VARCHAR)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.described (stream VARCHAR, digest VARCHAR, view VARCHAR)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.places (stream VARCHAR, place VARCHAR, name VARCHAR)`,
+  ]
+}
 
 /** What the file says of its tables and views, by the names of streams, and what of them exists. */
 export interface StoredTables {
@@ -56,10 +43,8 @@ export interface StoredTables {
   readonly names: ReadonlyMap<string, ReadonlyMap<ValuePlace, string>>
   /** The streams with a state. */
   readonly withState: ReadonlySet<string>
-  /** The streams with a next table. */
-  readonly withNext: ReadonlySet<string>
-  /** The tables with a column for deleted rows, from syncs that kept those. */
-  readonly withDeleted: ReadonlySet<string>
+  /** The progress of the rows of streams that a sync has read. */
+  readonly progress: ReadonlyMap<string, Stored>
   readonly present: PresentTables
 }
 
@@ -67,74 +52,87 @@ export interface StoredTables {
 interface StoredView {
   /** Of the statements. */
   readonly statements: string
-  /** Of the view that they made; empty if an earlier version of this program did not store it. */
+  /** Of the view that they made. */
   readonly made: string
   /** Of the view that is there; empty if there is none. */
   readonly present: string
 }
 
 /** Reads what a sync has to know before it changes tables. */
-export async function readTables(connection: DuckDBConnection): Promise<StoredTables> {
-  const namesIn = async (sql: string) =>
-    new Set((await texts(connection, sql)).map(([name = '']) => name))
-  const views = (await texts(connection, VIEWS)).map(
-    ([stream = '', statements = '', made = '', present = '']) =>
-      [stream, { statements, made, present }] as const,
+export async function readTables(landing: Landing): Promise<StoredTables> {
+  const { account } = landing.sql.schemas
+  const rows = async (sql: string) => (await landing.query(sql)).map((row) => row.map(String))
+  const namesIn = async (sql: string) => new Set((await rows(sql)).map(([name = '']) => name))
+  const present = await landing.present()
+  const views = (await rows(`SELECT stream, digest, view FROM ${account}.described`)).map(
+    ([stream = '', statements = '', made = '']) =>
+      [stream, { statements, made, present: present.viewOf(stream) }] as const,
   )
   const names = new Map<string, Map<ValuePlace, string>>()
-  for (const [stream = '', place = '', name = ''] of await texts(connection, PLACES))
+  for (const [stream = '', place = '', name = ''] of await rows(
+    `SELECT stream, place, name FROM ${account}.places`,
+  ))
     names.set(stream, (names.get(stream) ?? new Map()).set(place, name))
+  const members = new Map<string, OpenMember[]>()
+  for (const [stream = '', column = '', pointer = '', member = ''] of await rows(
+    `SELECT stream, name, pointer, member FROM ${account}.members`,
+  ))
+    members.set(stream, [...(members.get(stream) ?? []), { column, pointer, member }])
   return {
-    columns: await storedColumns(connection),
-    members: await storedMembers(connection),
+    columns: await storedColumns(landing),
+    members,
     views: new Map(views),
     names,
-    withState: await namesIn('SELECT states.stream FROM _protime.states AS states'),
-    withNext: await namesIn(STREAMS_WITH_NEXT),
-    withDeleted: await namesIn(WITH_DELETED),
-    present: await presentTables(connection),
+    withState: await namesIn(`SELECT stream FROM ${account}.states WHERE NOT starts_over`),
+    progress: await storedProgress(landing),
+    present,
   }
 }
 
-/** DuckDB writes quotes around a type in a view that it has just made, and none when the file is opened again. */
-const VIEW_DIGEST = `md5(replace(present.sql, '"', ''))`
-const VIEWS = `SELECT described.stream, described.digest, coalesce(described.view, ''), coalesce(${VIEW_DIGEST}, '')
-  FROM _protime.described AS described
-  LEFT JOIN duckdb_views() AS present ON present.database_name = current_database()
-    AND present.schema_name = 'flat' AND present.view_name = described.stream`
-const PLACES = 'SELECT places.stream, places.place, places.name FROM _protime.places AS places'
+type Stored = Omit<Progress, 'isFilling'>
 
-const WITH_DELETED = `SELECT table_name FROM information_schema.columns
-  WHERE table_schema = 'main' AND column_name = ${literal(DELETED_AT)}`
+async function storedProgress(landing: Landing): Promise<Map<string, Stored>> {
+  const rows = await landing.query(
+    `SELECT stream, generation, rows, next_generation, next_rows, longest FROM ${landing.sql.schemas.account}.streams`,
+  )
+  return new Map(
+    rows.map(([stream, generation, count, nextGeneration, nextRows, longest]) => {
+      const next = { generation: Number(nextGeneration), rows: Number(nextRows) }
+      const progress = {
+        generation: Number(generation ?? -1),
+        rows: Number(count ?? 0),
+        next: nextGeneration === null ? undefined : next,
+        longest: Number(longest ?? 0),
+      }
+      return [String(stream), progress]
+    }),
+  )
+}
 
 /** The columns of each table, in their order. */
-export async function storedColumns(connection: DuckDBConnection): Promise<Map<string, Column[]>> {
+export async function storedColumns({ sql, query }: Landing): Promise<Map<string, Column[]>> {
   const columns = new Map<string, Column[]>()
-  const reader = await connection.runAndReadAll(
-    'SELECT stream, property, name, type, variant_of FROM _protime.columns ORDER BY stream, position',
+  const rows = await query(
+    `SELECT stream, property, name, type, variant_of FROM ${sql.schemas.account}.columns ORDER BY stream, position`,
   )
-  for (const [stream, property, name, type, variantOf] of reader.getRows() as string[][]) {
+  for (const [stream, property, name, type, variantOf] of rows) {
     const column = {
-      property: JSON.parse(property as string) as string,
-      name: name as string,
+      property: JSON.parse(String(property)) as string,
+      name: String(name),
       type: type as ColumnType,
       variantOf: variantOf ?? undefined,
     }
-    columns.set(stream as string, [...(columns.get(stream as string) ?? []), column])
+    columns.set(String(stream), [...(columns.get(String(stream)) ?? []), column])
   }
   return columns
 }
 
-async function storedMembers(connection: DuckDBConnection): Promise<Map<string, OpenMember[]>> {
-  const members = new Map<string, OpenMember[]>()
-  const rows = await texts(connection, 'SELECT stream, name, pointer, member FROM _protime.members')
-  for (const [stream = '', column = '', pointer = '', member = ''] of rows)
-    members.set(stream, [...(members.get(stream) ?? []), { column, pointer, member }])
-  return members
-}
-
 /** Stores the columns of a table if they have changed. */
-export function storeColumns({ name, columns }: Table, before: readonly Column[]): string[] {
+export function storeColumns(
+  { schemas: { account }, literal }: Dialect,
+  { name, columns }: Table,
+  before: readonly Column[],
+): string[] {
   if (columns.length === before.length) return []
   const stream = literal(name)
   const values = columns.map(({ property, name: column, type, variantOf }, position) =>
@@ -144,41 +142,32 @@ export function storeColumns({ name, columns }: Table, before: readonly Column[]
     ].join(', '),
   )
   return [
-    `DELETE FROM _protime.columns WHERE stream = ${stream}`,
-    `INSERT INTO _protime.columns VALUES (${values.join('), (')})`,
+    `DELETE FROM ${account}.columns WHERE stream = ${stream}`,
+    `INSERT INTO ${account}.columns VALUES (${values.join('), (')})`,
   ]
 }
 
 /** The members of open objects in `columns` that only the records of `rows` have; they are stored. */
 export async function newMembers(
-  connection: DuckDBConnection,
+  landing: Landing,
   { spec, members }: Description,
   columns: readonly Column[],
   rows: AddedRows,
 ): Promise<OpenMember[]> {
+  const { schemas, literal, members: membersAt } = landing.sql
   const found: OpenMember[] = []
   for (const { column, pointer } of openObjects(spec.schema, columns)) {
     const same = members.filter((one) => one.column === column && one.pointer === pointer)
-    const value = `added.${quoted(column)}`
-    const keys = pointer === '' ? 'one.value' : `one.value, ${literal(pointer)}`
-    const last = pointer.split('/').at(-1) ?? ''
-    const names = await texts(
-      connection,
-      `SELECT DISTINCT unnest(json_keys(${keys})) AS member
-        FROM (SELECT DISTINCT ${value} AS value FROM ${rows} AND contains(${value}, ${literal(last)})) AS one
-        ORDER BY member LIMIT ${MAX_MEMBERS}`,
-    )
+    const names = await landing.query(membersAt(quoted(column), pointer, rows, MAX_MEMBERS))
     const known = new Set(same.map(({ member }) => member))
     const added = names
-      .flatMap(([member = '']) => (known.has(member) ? [] : [{ column, pointer, member }]))
+      .map(([member]) => ({ column, pointer, member: String(member) }))
+      .filter(({ member }) => !known.has(member))
       .slice(0, MAX_MEMBERS - same.length)
-    await run(
-      connection,
-      added.map(
-        ({ member }) =>
-          `INSERT INTO _protime.members VALUES (${[spec.name, column, pointer, member].map(literal).join(', ')})`,
-      ),
-    )
+    for (const { member } of added)
+      await landing.run(
+        `INSERT INTO ${schemas.account}.members VALUES (${[spec.name, column, pointer, member].map(literal).join(', ')})`,
+      )
     found.push(...added)
   }
   return found
@@ -189,31 +178,31 @@ export async function newMembers(
  * whether somebody else had changed or dropped the view.
  */
 export async function createView(
-  connection: DuckDBConnection,
+  landing: Landing,
   description: Description,
   stored?: StoredView,
 ): Promise<{ readonly names: Description['names']; readonly wasChanged: boolean }> {
-  const { statements, names } = describe(description)
-  const digest = createHash('sha256').update(statements.join('\n')).digest('hex')
+  const { schemas, literal } = landing.sql
+  const { view, names } = describe(landing.sql, description)
+  const digest = createHash('sha256')
+    .update([view.query, ...view.comments].join('\n'))
+    .digest('hex')
   const isSame = digest === stored?.statements
   if (isSame && stored?.made === stored?.present) return { names, wasChanged: false }
   const stream = literal(description.spec.name)
-  // There are hundreds of statements, which take half as long in one call.
-  await connection.run(statements.join(';\n'))
+  const made = (await landing.replaceView(view)) ?? stored?.present ?? ''
   const places = [...names].filter(([place]) => !description.names.has(place))
-  await run(connection, [
-    ...places.map(
-      (place) =>
-        `INSERT INTO _protime.places VALUES (${[stream, ...place.map(literal)].join(', ')})`,
-    ),
-    `DELETE FROM _protime.described WHERE stream = ${stream}`,
-    `INSERT INTO _protime.described SELECT ${stream}, ${literal(digest)}, ${VIEW_DIGEST} FROM duckdb_views() AS present
-      WHERE present.database_name = current_database() AND present.schema_name = 'flat' AND present.view_name = ${stream}`,
-  ])
-  if (!isSame || stored?.made === '') return { names, wasChanged: false }
-  // Another version of DuckDB may write the same view differently.
-  const [[, , , made] = []] = await texts(connection, `${VIEWS} WHERE described.stream = ${stream}`)
-  return { names, wasChanged: made !== stored?.present }
+  for (const place of places)
+    await landing.run(
+      `INSERT INTO ${schemas.account}.places VALUES (${[stream, ...place.map(literal)].join(', ')})`,
+    )
+  await landing.run(`DELETE FROM ${schemas.account}.described WHERE stream = ${stream}`)
+  await landing.run(
+    `INSERT INTO ${schemas.account}.described VALUES (${stream}, ${literal(digest)}, ${literal(made)})`,
+  )
+  // Another version of an engine may write the same view differently.
+  const wasChanged = isSame && made !== stored?.present
+  return { names, wasChanged }
 }
 
 /**
@@ -248,94 +237,103 @@ export function withNew(
   before: readonly Column[],
   now: readonly Column[],
   others: ReadonlySet<string>,
+  limits: Limits,
 ): Column[] {
   const known = new Set(before.map(({ property }) => property))
   const taken = takenNames(before, others)
   const added = now
     .filter(({ property }) => !known.has(property))
-    .map((column) => ({ ...column, name: freeName(column.name, taken) }))
+    .map((column) => ({ ...column, name: freeName(column.name, taken, limits) }))
   return [...before, ...added]
 }
 
 /**
- * The statements that create the table of a stream, or adapt that of an earlier sync with the columns `before`, and
- * whether rows wait in its next table.
+ * Creates the table of a stream, or adapts that of an earlier sync with the columns `before`. Returns the progress of its
+ * rows.
  */
-export function prepareTable(
+export async function prepareTable(
+  landing: Landing,
   table: Table,
   before: readonly Column[],
   damage: Damage,
-  { withState, withNext, withDeleted }: StoredTables,
-): { readonly statements: string[]; readonly hasNext: boolean } {
-  const next = nextOf(table)
-  const isInterrupted = withNext.has(table.name) && !withState.has(table.name)
-  const repaired = isInterrupted ? withoutRead(table) : []
+  { withState, progress, present }: StoredTables,
+): Promise<Progress> {
+  const { sql } = landing
+  const { name } = table
+  const waiting = nextOf(sql, table)
   const isDamaged = damage.lost.length > 0 || damage.retyped.length > 0
-  const hasNext = withNext.has(table.name) && !isDamaged && !isInterrupted
-  const adapted = adapt(table, before, withDeleted.has(table.name))
-  const statements = [
-    ...(isDamaged ? recreate(table, before, damage) : repaired),
-    ...(before.length === 0 ? [createTable(table)] : adapted),
-    ...(hasNext ? adapt(next, before, withDeleted.has(next.name)) : []),
-    ...storeColumns(table, before),
-  ]
-  return { statements, hasNext }
+  const isKnown = before.length > 0
+  // Somebody else may have removed what the account says of the table.
+  const unknown = { generation: isKnown ? 0 : -1, rows: 0, next: undefined, longest: 0 }
+  const stored = progress.get(name) ?? unknown
+  const hasNext = present.hasOwn(nextName(name))
+  const goesOn = hasNext && withState.has(name) && !isDamaged && stored.next !== undefined
+  const run = async (statements: readonly string[]) => {
+    if (statements.length > 0) await landing.run(statements.join(';\n'))
+  }
+  if (isDamaged) await run(recreate(sql, table, before, damage))
+  const marked = present.columnsOf(name)?.has(DELETED_AT) === true
+  await run(isKnown ? adapt(sql, table, before, marked) : [createTable(sql, table)])
+  await run(storeColumns(sql, table, before))
+  if (goesOn) {
+    await run(adapt(sql, waiting, before, marked))
+    if ((await livingIn(landing, waiting)) === stored.next?.rows)
+      return { ...stored, isFilling: false }
+  }
+  if (!hasNext && stored.next === undefined && !isDamaged)
+    return { ...stored, isFilling: stored.generation < 0 }
+  // The next read replaces all rows of the table.
+  await run([`DROP TABLE IF EXISTS ${waiting.place}`, startOver(sql, name)])
+  const rows = await livingIn(landing, table)
+  return { ...stored, generation: 0, rows, next: undefined, isFilling: false }
 }
 
 /**
  * Creates what is lost again, and gives columns their types. The stream is then read from the beginning, which replaces
  * all remaining rows.
  */
-function recreate(table: Table, before: readonly Column[], { lost, retyped }: Damage): string[] {
-  const alter = `ALTER TABLE main.${quoted(table.name)}`
-  const types = typesOf(before)
+function recreate(
+  sql: Dialect,
+  table: Table,
+  before: readonly Column[],
+  { lost, retyped }: Damage,
+): string[] {
+  const alter = `ALTER TABLE ${table.place}`
+  const types = typesOf(sql, before)
   return [
     // The columns for deleted rows are added as to any table.
-    createTable({ ...table, columns: before, keepsDeleted: false }),
+    createTable(sql, { ...table, columns: before, keepsDeleted: false }),
     ...lost.map(
       (column) => `${alter} ADD COLUMN IF NOT EXISTS ${quoted(column)} ${types.get(column)}`,
     ),
     ...retyped.map((column) => {
       const [name, type] = [quoted(column), types.get(column)]
-      return `${alter} ALTER COLUMN ${name} SET DATA TYPE ${type} USING TRY_CAST(${name} AS ${type})`
+      return `${alter} ALTER COLUMN ${name} SET DATA TYPE ${type} USING ${sql.retyped(name, String(type))}`
     }),
-    ...withoutRead(table),
-    `DELETE FROM _protime.streams AS known WHERE known.stream = ${literal(table.name)}`,
-  ]
-}
-
-/** Removes the rows of a read that is not complete, and its state. The next read replaces all rows of the table. */
-function withoutRead(table: Table): string[] {
-  return [
-    `UPDATE main.${quoted(table.name)} AS old SET ${GENERATION} = 0`,
-    `DROP TABLE IF EXISTS main.${quoted(nextOf(table).name)}`,
-    removeState(table.name),
+    `UPDATE ${table.place} AS old SET ${KNOWN_FROM} = (SELECT owner.moment FROM ${sql.schemas.account}.owner AS owner)
+      WHERE old.${KNOWN_FROM} IS NULL`,
+    `DELETE FROM ${sql.schemas.account}.streams WHERE stream = ${sql.literal(table.name)}`,
   ]
 }
 
 /** The statements that adapt a table of an earlier sync to this one. */
-function adapt(table: Table, before: readonly Column[], isMarked: boolean): string[] {
-  const statements = alterTable(table.name, before, table.columns)
-  if (!table.keepsDeleted || isMarked) return statements
-  return [
-    ...statements,
-    `ALTER TABLE main.${quoted(table.name)} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`,
-  ]
+function adapt(
+  sql: Dialect,
+  { place, columns, keepsDeleted }: Table,
+  before: readonly Column[],
+  isMarked: boolean,
+): string[] {
+  const statements = alterTable(sql, place, before, columns)
+  if (!keepsDeleted || isMarked) return statements
+  return [...statements, `ALTER TABLE ${place} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`]
 }
 
-/** Whether the states have a primary key, which earlier versions of this program gave them. */
-export const STATES_HAVE_INDEX = `SELECT count(*) FROM duckdb_constraints() WHERE database_name = current_database()
-  AND schema_name = '_protime' AND table_name = 'states' AND constraint_type = 'PRIMARY KEY'`
-
-/** Takes the primary key from the states, which may be damaged: a stream with two states is read from the beginning. */
-export const STATES_WITHOUT_INDEX = [
-  `CREATE TABLE _protime.plain_states AS SELECT states.stream AS stream, any_value(states.state) AS state
-    FROM _protime.states AS states GROUP BY states.stream HAVING count(*) = 1`,
-  'DROP TABLE _protime.states',
-  'ALTER TABLE _protime.plain_states RENAME TO states',
-]
+/** The next read of a stream starts over; see `streamsToStartOver`. */
+function startOver({ schemas: { account }, literal }: Dialect, stream: string): string {
+  return `UPDATE ${account}.states SET starts_over = true WHERE stream = ${literal(stream)}`
+}
 
 /** Removes the state of a stream. */
-export function removeState(stream: string): string {
-  return `DELETE FROM _protime.states AS states WHERE states.stream = ${literal(stream)}`
+export function removeState({ schemas: { account }, literal }: Dialect, stream: string): string {
+  return `DELETE FROM ${account}.states WHERE stream = ${literal(stream)}`
 }

@@ -3,15 +3,6 @@ import { ConnectorError } from '../ground/errors.ts'
 /** Converts any error while writing rows or tables to a failure of the warehouse. */
 export function unwritable(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error
-  // After a kill, DuckDB may restore an index that does not fit its table. It then fails at each delete, until the index
-  // is dropped; the connector creates none.
-  if (/rows from index/.test(String(error)))
-    return new ConnectorError(
-      'config',
-      'damaged-index',
-      'The warehouse cannot be written: an index that you have added to a table is damaged. Drop it (SELECT * FROM duckdb_indexes() lists all), sync again, and create it again. The warehouse has the rows of the last commit.',
-      { cause: error },
-    )
   return new ConnectorError(
     'system',
     'warehouse-not-written',
@@ -32,7 +23,7 @@ export function isFull(error: unknown): boolean {
   return /ENOSPC|No space left|not enough space/i.test(String(error))
 }
 
-/** DuckDB quotes the value of a row that an index or an expression of somebody else refuses. */
+/** An engine quotes the value of a row that an index or an expression of somebody else refuses. */
 function withoutValues(message: string): string {
   const isOfValue = /constraint|convert|conversion/i.test(message)
   return isOfValue ? message.replace(/(["']).*\1/s, '****') : message

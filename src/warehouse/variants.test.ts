@@ -118,7 +118,7 @@ describe('a value that does not fit into its column', () => {
         { id: 4, day_json: bad },
       ])
       expect(warnings).toContain(
-        `${table(i)}: day is not a valid ${before[i]} in 2 records: there it is null, and day_json has the original value.`,
+        `${table(i)}: day is not a valid ${before[i]} in 2 records: there it is null, and day_json has the original value. [value-of-another-type]`,
       )
       expect(warnings).toHaveLength(cases.length)
     })

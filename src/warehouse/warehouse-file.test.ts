@@ -18,7 +18,8 @@ import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
-import { readStatus } from './account.ts'
+import { duckDbDialect } from './duckdb/dialect.ts'
+import { readStatus } from './status.ts'
 import { createStreamRows } from './stream-rows.ts'
 import {
   type Script,
@@ -106,14 +107,14 @@ describe('a table that somebody has changed', () => {
     ['its table is gone', 'DROP TABLE jobs'],
     ['its table is gone', 'ALTER TABLE jobs RENAME TO old_jobs'],
     ['its table lacks columns, name', 'ALTER TABLE jobs DROP COLUMN name'],
-    ['its table lacks columns, _generation', 'ALTER TABLE jobs DROP COLUMN _generation'],
+    ['its table lacks columns, _known_from', 'ALTER TABLE jobs DROP COLUMN _known_from'],
     ['its table lacks columns, id', 'ALTER TABLE jobs RENAME COLUMN id TO number'],
   ])('is made again, and its stream alone read from the beginning: %s', async (what, sql) => {
     await sync('{"id":1,"name":"a"}', '{"id":2,"name":"b"}')
     await change(sql)
-    const { failures, states, warnings } = await sync('{"id":2,"name":"b"}', '{"id":3}')
+    const { failures, startedOver, warnings } = await sync('{"id":2,"name":"b"}', '{"id":3}')
     expect(failures).toEqual([])
-    expect(states).toEqual(new Map(Object.entries({ jobs: undefined, people: { syncs: 1 } })))
+    expect([...startedOver]).toEqual(['jobs'])
     expect(warnings).toEqual([expect.stringContaining(`jobs: ${what}`)])
     expect(await rows('SELECT id::INTEGER AS id, name FROM flat.jobs ORDER BY 1')).toEqual([
       { id: 2, name: 'b' },
@@ -195,18 +196,21 @@ describe('what the file says about its syncs', () => {
     ])
     expect(
       await rows(
-        `SELECT stream, ${hour('last_complete')}, rows::INTEGER AS rows, failure FROM _protime.streams ORDER BY stream`,
+        `SELECT stream, ${hour('last_complete')}, rows::INTEGER AS rows, failure, failure_id FROM _protime.streams ORDER BY stream`,
       ),
     ).toEqual([
-      { stream: 'jobs', last_complete: 1, rows: 3, failure: 'The service is away.' },
-      { stream: 'people', last_complete: 2, rows: 1, failure: null },
+      {
+        ...{ stream: 'jobs', last_complete: 1, rows: 3 },
+        ...{ failure: 'The service is away.', failure_id: 'x-test' },
+      },
+      { stream: 'people', last_complete: 2, rows: 1, failure: null, failure_id: null },
     ])
     await syncAt(3, sending())
     expect(
       await rows(
-        `SELECT ${hour('last_complete')}, failure FROM _protime.streams WHERE stream = 'jobs'`,
+        `SELECT ${hour('last_complete')}, failure, failure_id FROM _protime.streams WHERE stream = 'jobs'`,
       ),
-    ).toEqual([{ last_complete: 3, failure: null }])
+    ).toEqual([{ last_complete: 3, failure: null, failure_id: null }])
   })
 
   it('has the latest sync as the last one, even if the clock was set back', async () => {
@@ -262,7 +266,7 @@ describe('what the file says about its syncs', () => {
       'main.name': "The job's name.",
       'main.name_json': 'Values that do not fit into the column name, unchanged.',
       'main.person': null,
-      'main._generation': expect.stringContaining('The generation of the record'),
+      'main._known_from': expect.stringContaining('the moment of the commit'),
       'flat.id': null,
       'flat.name': "The job's name.",
       'flat.name_json': 'Values that do not fit into the column name, unchanged.',
@@ -295,7 +299,7 @@ describe('a warehouse', () => {
 
   it('of a later version is refused, and not changed', async () => {
     await syncInto(file())
-    await withDuckDb(file(), (connection) => connection.run('UPDATE _protime.owner SET format = 3'))
+    await withDuckDb(file(), (connection) => connection.run('UPDATE _protime.owner SET format = 4'))
     const before = readFileSync(file())
     await expect(syncInto(file())).rejects.toThrow(/version of this program that is later.*Update/)
     expect(readFileSync(file()).equals(before)).toBe(true)
@@ -366,24 +370,9 @@ describe('a warehouse', () => {
     expect((await rewriting({})).records).toBe(1)
   })
 
-  it('has no index of ours: after a disk was full, DuckDB refused the states of streams that it had not', async () => {
-    await syncInto(file())
-    const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
-    await change(`CREATE TABLE _protime.earlier (stream VARCHAR PRIMARY KEY, state JSON NOT NULL);
-      INSERT INTO _protime.earlier FROM _protime.states; DROP TABLE _protime.states;
-      ALTER TABLE _protime.earlier RENAME TO states`)
-    const { states } = await syncInto(file())
-    expect(states).toEqual(new Map([['jobs', { syncs: 1 }]]))
-    expect(
-      await rows(
-        "SELECT table_name FROM duckdb_constraints() WHERE constraint_type = 'PRIMARY KEY'",
-      ),
-    ).toEqual([])
-    expect((await syncInto(file())).states).toEqual(new Map([['jobs', { syncs: 2 }]]))
-  })
-
   it('on a disk without space cannot be written', () => {
     const rows = createStreamRows({
+      sql: duckDbDialect,
       columns: [{ property: 'id', name: 'id', type: 'BIGINT' }],
       keys: ['id'],
       nextPath: () => '/dev/full',

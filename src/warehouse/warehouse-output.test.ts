@@ -1,5 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
+import { duckDbDialect } from './duckdb/dialect.ts'
 import { createStreamRows } from './stream-rows.ts'
 import { send } from './testing/list-source.ts'
 import { createCommits, createRisingKeys, createWarehouseOutput } from './warehouse-output.ts'
@@ -92,6 +93,7 @@ describe('commits', () => {
     const output = createWarehouseOutput({
       stream: 'jobs',
       rows: createStreamRows({
+        sql: duckDbDialect,
         columns: [{ property: 'id', name: 'id', type: 'BIGINT' }],
         keys: ['id'],
         nextPath: () => '/dev/full',

@@ -1,75 +1,53 @@
 import { rmSync } from 'node:fs'
-import type { DuckDBConnection } from '@duckdb/node-api'
 import type { ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import {
-  ACCOUNT,
+  accountTables,
   beginSync,
   claim,
   committed,
   endSync,
+  FORMAT_BEFORE,
   isOwned,
   keepDeletedRows,
   keepsDeletedRows,
-  type Owner,
+  nextMoment,
   readStates,
   type SyncEnd,
+  streamsToStartOver,
 } from './account.ts'
-import { type Column, columnsOf, GENERATION } from './column.ts'
-import {
-  atomically,
-  closingOnError,
-  type Database,
-  hasContent,
-  makeRoom,
-  openDatabase,
-  type Patience,
-  run,
-  texts,
-} from './duckdb.ts'
+import type { Column } from './column.ts'
+import { columnsOf } from './column-names.ts'
+import { damageOf, warningOfDamage, warningOfView } from './damage.ts'
 import { valuesIn, warnOfEmptied } from './emptied-columns.ts'
 import type { Description } from './flat-view.ts'
-import { isOver, type Load, loadRows, type Progress } from './load-rows.ts'
-import { createFile } from './new-file.ts'
-import { damageOf, warningOfDamage, warningOfView } from './present-tables.ts'
-import { publish } from './replace-file.ts'
-import {
-  alterTable,
-  madeByOthers,
-  nextOf,
-  quoted,
-  removeBefore,
-  removeOlder,
-  type Table,
-} from './sql.ts'
+import type { Dialect, Landing, Owner, Patience } from './landing.ts'
+import { engineOf } from './landings.ts'
+import { type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
+import { type DaysLeft, removeBefore } from './settle.ts'
+import { alterTable, keyColumns, nextOf, quoted, type Table } from './sql.ts'
 import {
   assertNameIsFree,
   createView,
-  KNOWN_TABLES,
+  knownTables,
   newMembers,
   othersAmong,
   prepareTable,
   readTables,
   removeState,
-  STATES_HAVE_INDEX,
-  STATES_WITHOUT_INDEX,
   type StoredTables,
   storeColumns,
   withNew,
 } from './tables.ts'
-import { unwritable } from './unwritable.ts'
 
-/** Errors of the file, with which the commit of any stream fails. */
-const OF_THE_FILE = /IO Error|FATAL|No space left|ENOSPC|has been invalidated/
-
-/**
- * A DuckDB file with the rows of one tenant and their states. The schema `main` has a table per stream; the schema
- * `flat` has a view per stream, with nested objects as columns.
- */
+/** The rows of one tenant and their states: a table per stream, and a view per stream with nested objects as columns. */
 export interface Warehouse {
-  /** The last state of each stream. */
+  readonly sql: Dialect
+  /** See `readStates`. */
   states(): Promise<ReadonlyMap<string, unknown>>
+  /** See `streamsToStartOver`. */
+  streamsToStartOver(): Promise<ReadonlySet<string>>
   /** Creates missing tables and views for a sync; returns the columns of each table. */
   prepare(specs: readonly StreamSpec[], at: Date): Promise<ReadonlyMap<string, readonly Column[]>>
   /** The columns in lower case that others had added to the table when it was prepared. */
@@ -84,15 +62,12 @@ export interface Warehouse {
    * together or not at all. Rows of a complete read are in the stream's table when the read is over. Returns the
    * streams that could not be committed.
    */
-  commit(loads: readonly Load[]): Promise<ReadonlyMap<string, ConnectorError>>
+  commit(loads: readonly Load[], at: Date): Promise<ReadonlyMap<string, ConnectorError>>
   /** Records how the sync ended, and drops variants without values after a complete read. */
   finish(outcome: SyncEnd): Promise<void>
-  /**
-   * Publishes a copy of what is committed; see `publish`. Write nothing afterwards, even if it fails: reading the file
-   * makes the system release the lock of the process.
-   */
+  /** Publishes a copy of what is committed; see `Landing.publish`. */
   publish(copy: string): Promise<void>
-  close(): void
+  close(): Promise<void>
 }
 
 export interface WarehouseSettings {
@@ -102,113 +77,127 @@ export interface WarehouseSettings {
   /** Keeps deleted rows from now on; a file that keeps them already goes on. */
   readonly keepsDeleted: boolean
   readonly owner: Owner
-  /** Waits for a file that another process has open. */
+  /** Waits for a landing that another process has open. */
   readonly patience: Patience
+  /** Where a copy is published afterwards. */
+  readonly publish?: string | undefined
   readonly log: Log
 }
 
 /**
- * Opens the file, or creates it. Throws what `openDatabase` throws, and a config error if the file has another owner;
- * then it is not changed.
+ * Opens the landing, or creates it. Throws what its engine throws, and a config error if it has another owner; then it is
+ * not changed.
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
-  const { path, folder, owner, patience } = settings
-  if (hasContent(path)) {
-    const asked = await patience(() => openDatabase(path))
-    await closingOnError(asked, () => isOwned(asked.connection, path, owner))
-    asked.close()
-  } else await createFile(path, folder, owner)
-  const database = await patience(() => openDatabase(path, folder))
-  return closingOnError(database, async () => {
-    const { connection } = database
-    // A file of somebody else who has no tables of ours becomes the tenant's.
-    const isOurs = await isOwned(connection, path, owner)
-    const [[indexes] = []] = await texts(connection, STATES_HAVE_INDEX)
-    const keepsDeleted = await atomically(connection, async () => {
-      await run(connection, [
-        'CREATE SCHEMA IF NOT EXISTS flat',
-        ...(isOurs ? [] : claim(owner)),
-        ...KNOWN_TABLES,
-        ...(indexes === '0' ? [] : STATES_WITHOUT_INDEX),
-        ...ACCOUNT,
-      ])
-      const keeps = settings.keepsDeleted || (await keepsDeletedRows(connection))
-      await run(connection, keepDeletedRows(keeps))
-      return keeps
-    }).catch((error) => {
-      throw unwritable(error)
-    })
-    return createWarehouse(database, { ...settings, keepsDeleted })
+  const { path, folder, owner, patience, publish, log } = settings
+  const landing = await engineOf(path).open(path, {
+    folder,
+    patience,
+    publish,
+    inspect: async (asked) => void (await isOwned(asked, path, owner, FORMAT_BEFORE)),
+    claim: (sql) => claim(sql, owner),
+    log,
   })
+  const { sql } = landing
+  try {
+    // A file of somebody else who has no tables of ours becomes the tenant's.
+    const isOurs = await isOwned(landing, path, owner)
+    const keepsDeleted = await landing
+      .atomically(async () => {
+        await landing.run(
+          [...(isOurs ? [] : claim(sql, owner)), ...knownTables(sql), ...accountTables(sql)].join(
+            ';\n',
+          ),
+        )
+        if (settings.keepsDeleted) await landing.run(keepDeletedRows(sql))
+        return keepsDeletedRows(landing)
+      })
+      .catch((error) => {
+        throw landing.failureOf(error).error
+      })
+    return createWarehouse(landing, { ...settings, keepsDeleted })
+  } catch (error) {
+    await landing.close()
+    throw error
+  }
 }
 
-function createWarehouse(
-  { connection, close }: Database,
-  { path, keepsDeleted, log }: WarehouseSettings,
-): Warehouse {
+function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSettings): Warehouse {
+  const { sql } = landing
   let known: ReadonlyMap<string, Known> = new Map()
-  let began = new Date(0)
   return {
-    states: () => readStates(connection),
+    sql,
+    states: () => told(readStates(landing)),
+    streamsToStartOver: () => told(streamsToStartOver(landing)),
     prepare: (specs, at) =>
-      atomically(connection, async () => {
-        began = at
-        const stored = await readTables(connection)
-        const prepared = new Map<string, Known>()
-        for (const spec of specs)
-          prepared.set(spec.name, await prepareStream(connection, spec, stored, keepsDeleted, log))
-        await run(connection, beginSync([...prepared.keys()], at))
-        known = prepared
-        return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
-      }),
-    othersIn: (stream) => knownOf(stream).others,
+      told(
+        landing.atomically(async () => {
+          const stored = await readTables(landing)
+          const prepared = new Map<string, Known>()
+          for (const spec of specs)
+            prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsDeleted, log))
+          await landing.run(beginSync(sql, [...prepared.keys()], at).join(';\n'))
+          // Rows are compared with those that are there, however long.
+          await landing.makeRoom(
+            Math.max(0, ...[...prepared.values()].map(({ longest }) => longest)),
+          )
+          known = prepared
+          return new Map([...prepared].map(([name, { table }]) => [name, table.columns]))
+        }),
+      ),
+    othersIn: (stream) => knownOf(stream).table.others,
     highestGeneration(stream) {
-      const { highest, hasNext } = knownOf(stream)
-      return hasNext ? Number.POSITIVE_INFINITY : highest
+      const { generation, next } = knownOf(stream)
+      return next === undefined ? generation : Number.POSITIVE_INFINITY
     },
-    async commit(loads) {
+    async commit(loads, at) {
       const failures = new Map<string, ConnectorError>()
-      await commitAll(loads).catch(async (error) => {
-        if (OF_THE_FILE.test(String(error))) throw error
+      await commitTogether(loads, at).catch(async (error) => {
+        ofOne(error)
         // A single stream may be the cause, so each is committed separately.
         for (const load of loads)
-          await commitAll([load]).catch((reason) => {
-            if (OF_THE_FILE.test(String(reason))) throw reason
-            failures.set(load.stream, unwritable(reason))
-          })
+          await commitTogether([load], at).catch((reason) =>
+            failures.set(load.stream, ofOne(reason)),
+          )
       })
       for (const { path } of loads.flatMap(({ files }) => files)) rmSync(path)
       return failures
     },
     finish: (outcome) =>
-      atomically(connection, async () => {
-        for (const stream of known.values())
-          if (stream.isReadWhole) await dropEmptyVariants(connection, stream)
-        await run(connection, endSync(began, outcome))
-      }),
-    async publish(copy) {
-      // Afterwards everything is in the file, and DuckDB writes nothing more.
-      await connection.run('CHECKPOINT').catch((error) => {
-        throw unwritable(error)
-      })
-      publish(path, copy)
-    },
-    close,
+      told(
+        landing.atomically(async () => {
+          for (const stream of known.values()) {
+            if (!stream.isReadWhole) continue
+            await dropEmptyVariants(landing, stream)
+            await landing.indexKey(stream.table.name, keyColumns(stream.table))
+          }
+          await landing.run(endSync(sql, outcome).join(';\n'))
+        }),
+      ),
+    publish: (copy) => landing.publish(copy),
+    close: () => landing.close(),
   }
 
-  async function commitAll(loads: readonly Load[]): Promise<void> {
-    const last = loads.filter((load) => hasLastRows(load, knownOf(load.stream)))
-    if (last.length > 0) await commitTogether(last.map(withoutEnd))
-    await commitTogether(loads.map((load) => (last.includes(load) ? { ...load, files: [] } : load)))
+  /** What an error of the landing means is told in its words. */
+  function told<T>(work: Promise<T>): Promise<T> {
+    return work.catch((error) => {
+      throw landing.failureOf(error).error
+    })
   }
 
-  async function commitTogether(loads: readonly Load[]): Promise<void> {
-    const lengths = loads.flatMap(({ files }) => files.map(({ longest }) => longest))
-    await makeRoom(connection, Math.max(0, ...lengths))
+  /** The failure of one stream; throws one of the whole landing. */
+  function ofOne(reason: unknown): ConnectorError {
+    const { error, isOfAll } = landing.failureOf(reason)
+    if (isOfAll) throw error
+    return error
+  }
+
+  async function commitTogether(loads: readonly Load[], at: Date): Promise<void> {
     const next = new Map(known)
-    await atomically(connection, async () => {
+    await landing.atomically(async () => {
+      const moment = await nextMoment(landing, at)
       for (const load of loads)
-        next.set(load.stream, await commitLoad(connection, knownOf(load.stream), load, log))
+        next.set(load.stream, await commitLoad(landing, knownOf(load.stream), load, moment, log))
     })
     known = next
   }
@@ -222,128 +211,115 @@ function createWarehouse(
 
 /** A stream of this sync: its description and the progress of its rows. */
 interface Known extends Description, Progress {
-  /** The columns in lower case that others have added to the table. */
-  readonly others: ReadonlySet<string>
   /** Whether this sync has committed a complete read. */
   readonly isReadWhole: boolean
 }
 
 /** Creates the table and the view of a stream, or adapts those of earlier syncs. */
 async function prepareStream(
-  connection: DuckDBConnection,
+  landing: Landing,
   spec: StreamSpec,
   stored: StoredTables,
   keepsDeleted: boolean,
   log: Log,
 ): Promise<Known> {
+  const { sql } = landing
   const { name, key: keys, schema } = spec
   const { present, members, views } = stored
   const before = stored.columns.get(name) ?? []
   const others = othersAmong(before, present.columnsOf(name))
-  const table = { name, keys, columns: withNew(before, columnsOf(schema), others), keepsDeleted }
+  const columns = withNew(before, columnsOf(schema, sql.limits), others, sql.limits)
+  const place = `${sql.schemas.tables}.${quoted(name)}`
+  const table = { name, place, keys, columns, keepsDeleted, others }
   assertNameIsFree(name, before, present)
-  const damage = damageOf(name, before, present)
+  const damage = damageOf(sql, name, before, present)
   const warning = warningOfDamage(name, damage, present)
   if (warning !== undefined) log.warn(warning)
-  const { statements, hasNext } = prepareTable(table, before, damage, stored)
-  await run(connection, statements)
+  const progress = await prepareTable(landing, table, before, damage, stored)
   const own = { members: members.get(name) ?? [], names: stored.names.get(name) ?? new Map() }
   const description = { spec, table, ...own }
-  const { names, wasChanged } = await createView(connection, description, views.get(name))
-  if (wasChanged) log.warn(warningOfView(name))
-  const highest = await numberOf(connection, `coalesce(max(source.${GENERATION}), -1)`, name)
-  return { ...description, names, highest, hasNext, others, isReadWhole: false }
-}
-
-/**
- * Whether a load has the last rows of a read that replaces the table. DuckDB cannot rename a table in a transaction that
- * has deleted from it, so these rows are committed before, without a state. If the process ends in between, the stream is
- * read from the beginning: a row of these that is deleted until then would otherwise stay, because nobody would know of it.
- */
-function hasLastRows(load: Load, { hasNext }: Known): boolean {
-  return hasNext && isOver(load) && load.files.length > 0 && load.risesFrom === undefined
+  const { names, wasChanged } = await createView(landing, description, views.get(name))
+  if (wasChanged) log.warn(warningOfView(sql, name))
+  return { ...description, ...progress, names, isReadWhole: false }
 }
 
 /** Writes the rows and the state of a load. Returns what is known of the stream afterwards. */
 async function commitLoad(
-  connection: DuckDBConnection,
+  landing: Landing,
   present: Known,
   load: Load,
+  moment: string,
   log: Log,
 ): Promise<Known> {
-  const { stream, files, state, completeGeneration, left } = load
+  const { sql } = landing
+  const { account } = sql.schemas
+  const { stream, state, completeGeneration, complete, left } = load
   const table = { ...present.table, columns: load.columns }
-  await alter(connection, present, table)
-  const isCompared = completeGeneration !== undefined && present.highest >= 0
-  const before = isCompared ? await valuesIn(connection, table) : undefined
-  const { added, isReplaced, ...progress } = await loadRows(connection, table, load, present)
-  const columns = [...new Set(files.flatMap((file) => file.columns))]
-  const found = added === undefined ? [] : await newMembers(connection, present, columns, added)
-  if (completeGeneration !== undefined)
-    await run(connection, [removeOlder(table, completeGeneration)])
-  if (left !== undefined)
-    for (const one of progress.hasNext ? [table, nextOf(table)] : [table])
-      await run(connection, removeBefore(one, left))
-  if (before !== undefined) warnOfEmptied(before, await valuesIn(connection, table), stream, log)
-  if (state !== undefined) await run(connection, [removeState(stream)])
-  if (typeof state === 'string')
-    await connection.run('INSERT INTO _protime.states VALUES ($stream, $state)', { stream, state })
-  await run(connection, [committed(table, load.complete)])
-  const now: Known = {
-    ...present,
-    ...progress,
-    table,
-    members: [...present.members, ...found],
-    isReadWhole: present.isReadWhole || completeGeneration !== undefined,
+  await alter(landing, present, table)
+  // Rows of generation 0 may have been written with other settings, which kept other values.
+  const isCompared = present.generation > 0 && present.generation < (completeGeneration ?? 0)
+  const before = isCompared ? await valuesIn(landing, table) : undefined
+  let progress: Progress = present
+  let { members } = present
+  for (const part of partsOf(load)) {
+    const { added, ...done } = await loadRows(landing, table, part, progress, moment)
+    progress = done
+    if (added === undefined) continue
+    const columns = [...new Set(part.files.flatMap((file) => file.columns))]
+    members = [...members, ...(await newMembers(landing, { ...present, members }, columns, added))]
   }
-  const isSame = found.length === 0 && table.columns.length === present.table.columns.length
-  if (isSame && !isReplaced) return now
-  return { ...now, names: (await createView(connection, now)).names }
+  if (left !== undefined) progress = await withoutDays(landing, table, progress, left)
+  if (before !== undefined) warnOfEmptied(before, await valuesIn(landing, table), stream, log)
+  if (state !== undefined) await landing.run(removeState(sql, stream))
+  if (typeof state === 'string')
+    await landing.run(`INSERT INTO ${account}.states VALUES ($1, $2, false)`, [stream, state])
+  await landing.run(committed(sql, stream, progress, complete))
+  const isReadWhole = present.isReadWhole || completeGeneration !== undefined
+  const now: Known = { ...present, ...progress, table, members, isReadWhole }
+  const isSame =
+    members.length === present.members.length &&
+    table.columns.length === present.table.columns.length
+  return isSame ? now : { ...now, names: (await createView(landing, now)).names }
+}
+
+/** Removes the rows of days that are no longer kept, also those that wait. */
+async function withoutDays(
+  landing: Landing,
+  table: Table,
+  progress: Progress,
+  left: DaysLeft,
+): Promise<Progress> {
+  const rows = await removeBefore(landing, table, left)
+  if (progress.next === undefined) return { ...progress, rows }
+  const waiting = await removeBefore(landing, nextOf(landing.sql, table), left)
+  return { ...progress, rows, next: { ...progress.next, rows: waiting } }
 }
 
 /** Drops the variants of a table that have no values. */
-async function dropEmptyVariants(connection: DuckDBConnection, present: Known): Promise<void> {
+async function dropEmptyVariants(landing: Landing, present: Known): Promise<void> {
   const { columns, name } = present.table
-  // Rows that wait may have values in them; and DuckDB drops no column of a table that has an index.
-  const [[others] = []] = await texts(connection, madeByOthers(present.table))
-  if (present.hasNext || others !== '0') return
-  const empty = new Set<Column>()
-  for (const column of columns.filter(({ variantOf }) => variantOf !== undefined)) {
-    const count = `count(source.${quoted(column.name)})`
-    if ((await numberOf(connection, count, name)) === 0) empty.add(column)
-  }
+  const variants = columns.filter(({ variantOf }) => variantOf !== undefined)
+  // Rows that wait may have values in them.
+  if (variants.length === 0 || present.next !== undefined) return
+  if (!(await landing.canDropColumns(name))) return
+  const counts = variants.map((column) => `count(source.${quoted(column.name)})`)
+  const [found = []] = await landing.query(
+    `SELECT ${counts.join(', ')} FROM ${present.table.place} AS source`,
+  )
+  const empty = new Set(variants.filter((_, i) => found[i] === '0'))
   if (empty.size === 0) return
   const table = { ...present.table, columns: columns.filter((column) => !empty.has(column)) }
-  await alter(connection, present, table)
-  await createView(connection, { ...present, table })
+  await alter(landing, present, table)
+  await createView(landing, { ...present, table })
 }
 
 /** Gives the tables of a stream the columns that they have from now on. */
-async function alter(
-  connection: DuckDBConnection,
-  { table, hasNext }: Known,
-  now: Table,
-): Promise<void> {
-  for (const { name } of hasNext ? [now, nextOf(now)] : [now])
-    await run(connection, alterTable(name, table.columns, now.columns))
-  await run(connection, storeColumns(now, table.columns))
-}
-
-/** The value of an expression over the rows of a table. */
-async function numberOf(
-  connection: DuckDBConnection,
-  value: string,
-  table: string,
-): Promise<number> {
-  const [[number] = []] = await texts(
-    connection,
-    `SELECT ${value} FROM main.${quoted(table)} AS source`,
-  )
-  return Number(number)
-}
-
-/** The rows of a load without its state and the end of its read. */
-function withoutEnd({ stream, files, columns, generation }: Load): Load {
-  const end = { state: null, completeGeneration: undefined, complete: undefined }
-  return { stream, files, columns, generation, risesFrom: undefined, ...end }
+async function alter(landing: Landing, { table, next }: Known, now: Table): Promise<void> {
+  const { sql } = landing
+  const places = [now.place, ...(next === undefined ? [] : [nextOf(sql, now).place])]
+  const statements = [
+    ...places.flatMap((place) => alterTable(sql, place, table.columns, now.columns)),
+    ...storeColumns(sql, now, table.columns),
+  ]
+  if (statements.length > 0) await landing.run(statements.join(';\n'))
 }

@@ -1,5 +1,6 @@
 import { ClientError } from '../client/client-error.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { statusIs } from '../http/status.ts'
 import type { ObjectName } from './objects.ts'
 
@@ -131,17 +132,26 @@ export function countsInWords(
   return more.length === 0 ? words : `${words}; of these ${more.join(', ')}`
 }
 
-/** Warnings about outcomes that are not failures, one sentence each. */
-export function warningsOf({ remarkable }: OutcomeSummary): readonly string[] {
+/** Warnings about outcomes that are not failures. */
+export function warningsOf({ remarkable }: OutcomeSummary): readonly IdentifiedMessage[] {
   const { taken, replaced, folded } = remarkable
-  const sentences = [
-    taken === 1
-      ? '1 value is taken from another record; takenFrom in its outcome is the id of that record.'
-      : `${taken} values are taken from other records; takenFrom in their outcomes is the id of that record.`,
-    `${counted(replaced, 'record')} of the input ${replaced === 1 ? 'does' : 'do'} not count: a later one has another internalReference for the value, or another value for the internalReference.`,
-    `${counted(folded, 'record')} ${folded === 1 ? 'differs' : 'differ'} from what the service has in spaces at the ends or in the Unicode form of characters (NFC), and ${folded === 1 ? 'counts' : 'count'} as equal.`,
+  const warnings = [
+    warningOf(
+      'values-taken',
+      taken === 1
+        ? '1 value is taken from another record; takenFrom in its outcome is the id of that record.'
+        : `${taken} values are taken from other records; takenFrom in their outcomes is the id of that record.`,
+    ),
+    warningOf(
+      'records-replaced',
+      `${counted(replaced, 'record')} of the input ${replaced === 1 ? 'does' : 'do'} not count: a later one has another internalReference for the value, or another value for the internalReference.`,
+    ),
+    warningOf(
+      'values-folded',
+      `${counted(folded, 'record')} ${folded === 1 ? 'differs' : 'differ'} from what the service has in spaces at the ends or in the Unicode form of characters (NFC), and ${folded === 1 ? 'counts' : 'count'} as equal.`,
+    ),
   ]
-  return sentences.filter((_, i) => ([taken, replaced, folded][i] ?? 0) > 0)
+  return warnings.filter((_, i) => ([taken, replaced, folded][i] ?? 0) > 0)
 }
 
 function counted(count: number, noun: string): string {

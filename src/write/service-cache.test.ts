@@ -98,7 +98,7 @@ it.each([
 })
 
 it.each([
-  ['answer-not-understood', undefined, false],
+  ['response-not-understood', undefined, false],
   ['not-offered', 404, false],
   ['no-access', 403, false],
 ] as const)('a list that fails with %s is not complete', async (id, status, isComplete) => {

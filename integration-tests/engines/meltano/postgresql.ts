@@ -10,14 +10,23 @@ export interface PostgreSql {
   readonly port: number
   readonly user: string
   readonly password: string
+  /** The folder of its data. */
+  readonly data: string
   /** What a statement answers, unaligned: a line for each row. */
   query(sql: string): Promise<string>
+  /** Ends all of its processes at once, as a failing machine would, and starts it again. */
+  crash(): Promise<void>
   stop(): Promise<void>
 }
 
 const USER = 'protime'
 const PASSWORD = 'loopback-only'
 const INSTALLED = '/usr/lib/postgresql'
+
+/** Whether its programs are on this machine. */
+export function hasPostgreSql(): boolean {
+  return installed() !== undefined
+}
 
 /**
  * Starts the server of Debian's package `postgresql`, which is installed when it is missing, with a
@@ -40,7 +49,11 @@ export async function startPostgreSql(folder: string): Promise<PostgreSql> {
     'fsync=off',
   ].flatMap((setting) => ['-c', setting])
   const server = unprivileged(join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings])
-  const child = spawn(server.program, server.args, { cwd: '/', stdio: 'ignore' })
+  const start = async () => {
+    const child = spawn(server.program, server.args, { cwd: '/', stdio: 'ignore' })
+    await answering(child, query)
+    return child
+  }
   const query = (sql: string) =>
     output({
       program: join(bin, 'psql'),
@@ -48,12 +61,17 @@ export async function startPostgreSql(folder: string): Promise<PostgreSql> {
       folder: '/',
       environment: { PGPASSWORD: PASSWORD },
     })
-  await answering(child, query)
+  let child = await start()
   return {
     port,
     user: USER,
     password: PASSWORD,
+    data,
     query,
+    async crash() {
+      await stop(child, join(bin, 'pg_ctl'), data)
+      child = await start()
+    },
     stop: () => stop(child, join(bin, 'pg_ctl'), data),
   }
 }

@@ -123,7 +123,7 @@ const ofReads: [what: string, change: (lines: Lines) => void, words: string][] =
   [
     'prints its catalog',
     (l) => l.messages.push({ type: 'CATALOG', catalog: { streams: [] } }),
-    'answers with a CATALOG',
+    'responds with a CATALOG',
   ],
   [
     'prints a line that is no message',

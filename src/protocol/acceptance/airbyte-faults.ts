@@ -73,7 +73,7 @@ function outputFaults(
   const accepted: readonly string[] = ACCEPTED[command]
   const faults = messages
     .filter(({ type }) => !accepted.includes(type))
-    .map(({ type }) => `${command} answers with a ${type}`)
+    .map(({ type }) => `${command} responds with a ${type}`)
   if (!isCut && stderr !== '') faults.push(`${command} wrote to stderr: ${stderr.slice(0, 200)}`)
   // Secrets may occur in records, which are the service's data, and in states, which contain its links.
   const told = messages.filter(({ type }) => type !== 'RECORD' && type !== 'STATE')

@@ -1,6 +1,7 @@
 import type { FailureType } from '../../ground/errors.ts'
 import type { Mask } from '../../ground/mask.ts'
-import { clean, LONGEST_ANSWER, logLines } from '../../ground/text.ts'
+import { about, failureLine, messageLines, type Remedies } from '../../ground/message-ids.ts'
+import { clean, logLines } from '../../ground/text.ts'
 import type { DebugSwitch } from '../command-line.ts'
 import type { Failure, Log, Tools } from '../connector.ts'
 import type { LineWriter } from '../line-writer.ts'
@@ -17,6 +18,11 @@ export type StreamStatus = 'STARTED' | 'RUNNING' | 'COMPLETE' | 'INCOMPLETE'
 /** The platform truncates error messages to this length. */
 const MAX_MESSAGE = 50_000
 const MAX_STACK = 100_000
+const REMEDIES: Remedies = {
+  readAnew: 'clear the stream in the connection, and sync again',
+  leaveOut: 'deselect it in the connection',
+  listStreams: 'refresh the schema of the connection',
+}
 
 function log(level: Level, message: string): AirbyteLine {
   return line('LOG', { log: { level, message } })
@@ -65,12 +71,12 @@ export function streamStatus(stream: string, status: StreamStatus, quotaReset?: 
   })
 }
 
-/** The parts of an error: a message for people, and details for developers. */
+/** The parts of an error: a message for people; its id and details for developers. */
 interface ErrorFacts {
   readonly message: string
   readonly failure: FailureType
   readonly stream?: string | undefined
-  readonly internal?: string | undefined
+  readonly internal: string
   readonly stack?: string | undefined
 }
 
@@ -79,7 +85,7 @@ function error({ message, failure, stream, internal, stack }: ErrorFacts): Airby
     error: {
       message: message.slice(0, MAX_MESSAGE),
       failure_type: `${failure}_error`,
-      ...(internal === undefined ? {} : { internal_message: internal.slice(0, MAX_MESSAGE) }),
+      internal_message: internal.slice(0, MAX_MESSAGE),
       ...(stack === undefined ? {} : { stack_trace: stack.slice(0, MAX_STACK) }),
       ...(stream === undefined ? {} : { stream_descriptor: { name: stream } }),
     },
@@ -114,14 +120,13 @@ export interface CommandTools extends Tools {
 
 /** Writes a failure as a TRACE ERROR with masked secrets. */
 export function report({ stream, error: thrown }: Failure, { mask, writer }: CommandTools): void {
-  const { cause, failure, message, stack } = thrown
-  const subject = stream === undefined ? '' : `${stream}: `
+  const { cause, failure, id, stack } = thrown
+  const details = cause instanceof Error ? `: ${cause.name}: ${cause.message}` : ''
   const text = error({
-    message: clean(mask.text(`${subject}${message}`), LONGEST_ANSWER),
+    message: failureLine(about(stream, thrown), mask, REMEDIES),
     failure,
     stream,
-    internal:
-      cause instanceof Error ? clean(mask.text(`${cause.name}: ${cause.message}`)) : undefined,
+    internal: `${id}${clean(mask.text(details))}`,
     stack: failure === 'system' ? mask.text(causeStack(cause) ?? stack ?? '') : undefined,
   })
   void writer.write(`${text}\n`)
@@ -133,15 +138,14 @@ function causeStack(cause: unknown): string | undefined {
 
 /** Writes LOG messages to stdout; DEBUG messages only while the switch is on. */
 export function createLog(writer: LineWriter, mask: Mask, debug: DebugSwitch): Log {
-  const say = (level: Level) => (message: string) => {
-    for (const line of logLines(mask.text(message))) void writer.write(`${log(level, line)}\n`)
+  const say = (level: Level, lines: readonly string[]) => {
+    for (const line of lines) void writer.write(`${log(level, line)}\n`)
   }
-  const sayDebug = say('DEBUG')
   return {
-    info: say('INFO'),
-    warn: say('WARN'),
+    info: (message) => say('INFO', logLines(mask.text(message))),
+    warn: (message) => say('WARN', messageLines(message, mask, REMEDIES)),
     debug: (message) => {
-      if (debug.isOn) sayDebug(message)
+      if (debug.isOn) say('DEBUG', logLines(mask.text(message)))
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { Command, CommanderError } from 'commander'
 import { ConnectorError, type FailureType } from '../../ground/errors.ts'
+import { withId } from '../../ground/message-ids.ts'
 import { secretsOf } from '../../ground/settings-schema.ts'
 import { clean, LONGEST_ANSWER } from '../../ground/text.ts'
 import { readJsonOption, refusedCommandLine, requiredOption, withDebug } from '../command-line.ts'
@@ -107,7 +108,7 @@ export function createCommands(
 
 function asResult(error: unknown): CheckResult {
   if (error instanceof ConnectorError && error.failure === 'config')
-    return { isUsable: false, message: error.message }
+    return { isUsable: false, message: withId(error) }
   throw error
 }
 

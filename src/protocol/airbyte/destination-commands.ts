@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { ConnectorError } from '../../ground/errors.ts'
 import type { JsonObject } from '../../ground/json.ts'
+import { warningOf } from '../../ground/message-ids.ts'
 import { readJsonOption, requiredOption } from '../command-line.ts'
 import type { Failure } from '../connector.ts'
 import type {
@@ -274,7 +275,10 @@ export function runDestinationCommand<Config>(
       const destination = await connector.load()
       const config = destination.configure(settings, log)
       const streams = parseDestinationCatalog(catalog, destination.objects(config))
-      if (streams.length === 0) log.warn('The catalog selects nothing: no record is written.')
+      if (streams.length === 0)
+        log.warn(
+          warningOf('nothing-selected', 'The catalog selects nothing: no record is written.'),
+        )
       const input = readMessages(stdin(), signal)
       const attempt = Number(env['WORKER_JOB_ATTEMPT'] ?? 0) || 0
       commands.fail(await write(destination, config, { streams, input, attempt }, tools))

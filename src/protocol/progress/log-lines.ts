@@ -1,3 +1,4 @@
+import { about, withId } from '../../ground/message-ids.ts'
 import type { Failure, Log, StreamStart } from '../connector.ts'
 import {
   createRates,
@@ -51,9 +52,10 @@ export function createLogLines(settings: LogLinesSettings): ProgressListener {
   }
 }
 
-/** A failure as one line: the stream, the message, and its type. */
+/** A failure as one line: the stream, the message, its type, and its id. */
 export function inWords({ stream, error }: Failure): string {
-  return `${stream === undefined ? '' : `${stream}: `}${error.message} (${error.failure})`
+  const { id, message } = about(stream, error)
+  return withId({ id, message: `${message} (${error.failure})` })
 }
 
 /** Describes what a stopped sync has done. */

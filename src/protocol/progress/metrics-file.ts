@@ -62,7 +62,7 @@ export function metricsText(facts: MetricsFacts): string {
     metric('duration_seconds', 'How long the last sync took.', [[{}, sync?.seconds ?? 0]]),
     metric(
       'failures',
-      'Failures of the last sync by who has to act: the operator (config), nobody (transient), the vendor (system).',
+      'Failures of the last sync by who has to act: you (config), nobody (transient), the operator of the service (system).',
       FAILURES.map((kind) => [{ kind }, ofKind(kind)]),
     ),
     ...trafficMetrics(sync, metric),
@@ -132,7 +132,7 @@ function trafficMetrics(sync: SyncProgress | undefined, metric: MetricWriter): s
   return [
     metric('requests', 'Requests of the last sync.', [[{}, requests]]),
     metric('retries', 'Requests that were repeated.', [[{}, retries]]),
-    metric('refusals', 'Responses in which the service asked for fewer requests.', [
+    metric('refusals', 'Throttled requests: responses with 429, or with 503 and Retry-After.', [
       [{}, refusals],
     ]),
     metric('received_bytes', 'Bytes of all responses, after decompression.', [[{}, bytes]]),

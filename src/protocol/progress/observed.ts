@@ -69,7 +69,7 @@ export async function observed(
     throw error
   } finally {
     // Metrics that cannot be written do not fail the sync: whoever watches them sees that they are old.
-    await metrics?.write().catch((error) => log.warn(asConnectorError(error).message))
+    await metrics?.write().catch((error) => log.warn(asConnectorError(error)))
   }
 }
 

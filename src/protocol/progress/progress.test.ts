@@ -85,7 +85,7 @@ function over(columns: number) {
   const sync = underWay(columns)
   const error = new ConnectorError(
     'transient',
-    'x-test',
+    'service-fails',
     'The service is away. The next sync tries again.',
   )
   sync.observer.ended('clockings', error)
@@ -168,8 +168,8 @@ people             250        1      2.0  incremental
 clockings       22,000        0     22.0  failed, from the beginning: expired link
 job_categories      41        0      0.0  whole list
 total           22,291        1     24.0
-34 requests, 2 refusals, 12.4 MB
-clockings: The service is away. The next sync tries again. (transient)
+34 requests, 2 throttled, 12.4 MB
+clockings: The service is away. The next sync tries again. (transient) [service-fails]
 `,
     ],
     [
@@ -179,9 +179,9 @@ people             250  incremental
 clockings       22,000  failed, from the beginn…
 job_categories      41  whole list
 total           22,291
-34 requests, 2 refusals, 12.4 MB
+34 requests, 2 throttled, 12.4 MB
 clockings: The service is away. The next sync tr
-ies again. (transient)
+ies again. (transient) [service-fails]
 `,
     ],
     [
@@ -191,10 +191,11 @@ people             250
 clockings       22,000
 job_categories      41
 total           22,291
-34 requests, 2 refusals
+34 requests, 2 throttled
 clockings: The service i
 s away. The next sync tr
-ies again. (transient)
+ies again. (transient) [
+service-fails]
 `,
     ],
   ])('fits into %i columns, with what failed last', (columns, table) => {
@@ -207,7 +208,7 @@ ies again. (transient)
       sync.finish({ failures: [{ error: new ConnectorError('config', 'x-test', 'No.') }] })
       return sync.written()
     }
-    expect(written({})).toContain('\u001b[31mNo. (config)\u001b[0m')
+    expect(written({})).toContain('\u001b[31mNo. (config) [x-test]\u001b[0m')
     expect(written({ NO_COLOR: '1' })).not.toContain('\u001b[31m')
   })
 

@@ -238,12 +238,12 @@ export function rowsInWords({ records, deletes }: RowCounts): string {
   return parts.length === 0 ? 'no records' : parts.join(' and ')
 }
 
-/** The requests of a sync in words: "34 requests", "1 retry", "12.4 MB". Zeros are left out. */
+/** The requests of a sync in words: "34 requests", "1 retry", "2 throttled", "12.4 MB". Zeros are left out. */
 export function effortOf({ requests, retries, refusals, bytes }: SyncTraffic): string[] {
   return [
     many(requests, 'request'),
     many(retries, 'retry', 'retries'),
-    many(refusals, 'refusal'),
+    refusals === 0 ? '' : `${refusals} throttled`,
     bytes < 50_000 ? '' : `${(bytes / 1e6).toFixed(1)} MB`,
   ].filter(Boolean)
 }

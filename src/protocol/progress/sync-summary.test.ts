@@ -20,7 +20,7 @@ describe('the summary of a sync', () => {
 
   it('has totals of the rows, and of the requests and the time', () => {
     expect(summary(streams({ people: [25, 1], jobs: [7, 0] }), [], traffic, 4.51)).toBe(
-      'Sync finished: 2 streams, 32 records and 1 delete (people 25 records and 1 delete, jobs 7 records); 9 requests, 2 retries, 1 refusal, 1.2 MB, 4.5 s.',
+      'Sync finished: 2 streams, 32 records and 1 delete (people 25 records and 1 delete, jobs 7 records); 9 requests, 2 retries, 1 throttled, 1.2 MB, 4.5 s.',
     )
   })
 

@@ -1,5 +1,13 @@
 import { readFileSync } from 'node:fs'
+import type { FailureType } from '../../ground/errors.ts'
 import type { Mask } from '../../ground/mask.ts'
+import {
+  failureLine,
+  type IdentifiedMessage,
+  messageLines,
+  type Remedies,
+  warningOf,
+} from '../../ground/message-ids.ts'
 import { clean, LONGEST_ANSWER, logLines } from '../../ground/text.ts'
 import type { Log } from '../connector.ts'
 import type { Io } from '../program.ts'
@@ -8,7 +16,7 @@ import type { ProgressListener } from '../progress/sync-progress.ts'
 
 /** The log of a tap or target on stderr, because stdout is the protocol's. */
 export interface SingerLog extends Log {
-  error(message: string, stream?: string): void
+  error(message: IdentifiedMessage, stream?: string, type?: FailureType): void
   /** Writes a result that the user asked for, at every log level. */
   answer(message: string): void
   /** Writes a METRIC line, which Meltano collects. */
@@ -26,6 +34,12 @@ export interface MetricPoint {
 
 const LEVELS = ['debug', 'info', 'warning', 'error', 'critical'] as const
 type Level = (typeof LEVELS)[number]
+
+const REMEDIES: Remedies = {
+  readAnew: 'remove its bookmark from the state, and empty its table',
+  leaveOut: 'deselect it in the catalog',
+  listStreams: 'discover them again',
+}
 
 export interface SingerLogSettings {
   readonly name: string
@@ -56,12 +70,18 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
   const isJson = isJsonLog(environment, prefix)
   const ownLevel = environment[`${prefix}_LOG_LEVEL`]
   if (ownLevel && levelNamed(ownLevel) === undefined)
-    say('warning', `${prefix}_LOG_LEVEL must be one of ${LEVELS.join(', ')}; it is ${ownLevel}.`)
+    warn(
+      warningOf(
+        'log-level-unknown',
+        `${prefix}_LOG_LEVEL must be one of ${LEVELS.join(', ')}; it is ${ownLevel}.`,
+      ),
+    )
   return {
-    debug: (message) => sayLines('debug', message),
-    info: (message) => sayLines('info', message),
-    warn: (message) => sayLines('warning', message),
-    error: (message, stream) => say('error', lineOf(message), stream),
+    debug: (message) => sayLines('debug', logLines(mask.text(message))),
+    info: (message) => sayLines('info', logLines(mask.text(message))),
+    warn,
+    error: (message, stream, type) =>
+      say('error', failureLine(message, mask, REMEDIES, type), stream),
     answer: (message) => write('info', lineOf(message)),
     metric: (point) =>
       say('info', lineOf(`METRIC: ${JSON.stringify(point)}`), point.tags['stream'] ?? null, point),
@@ -71,8 +91,12 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
     return clean(mask.text(text), LONGEST_ANSWER)
   }
 
-  function sayLines(level: Level, message: string): void {
-    for (const line of logLines(mask.text(message))) say(level, line)
+  function warn(message: IdentifiedMessage): void {
+    sayLines('warning', messageLines(message, mask, REMEDIES))
+  }
+
+  function sayLines(level: Level, lines: readonly string[]): void {
+    for (const line of lines) say(level, line)
   }
 
   function say(level: Level, message: string, stream: string | null = null, metric?: object): void {

@@ -246,11 +246,11 @@ describe('the log', () => {
   describe('the log of a tap', () => {
     it('is single lines, without colours, whatever the texts contain', () => {
       const { log, said } = logging()
-      log.warn('field a\u001b[2Jb\nERROR forged\u202e is new')
-      log.warn('x'.repeat(2000))
+      log.warn({ id: 'x-y', message: 'field a\u001b[2Jb\nERROR forged\u202e is new' })
+      log.warn({ id: 'x-y', message: 'x'.repeat(2000) })
       const [first, second] = said().split('\n')
-      expect(first).toBe('WARNING field a [2Jb ERROR forged  is new')
-      expect(second).toBe(`WARNING ${'x'.repeat(999)}…`)
+      expect(first).toBe('WARNING field a [2Jb ERROR forged  is new [x-y]')
+      expect(second).toBe(`WARNING ${'x'.repeat(999)}… [x-y]`)
     })
 
     it('writes warnings and errors as plain lines, and nothing else', () => {
@@ -258,9 +258,9 @@ describe('the log', () => {
       log.debug('a')
       log.info('b')
       log.metric(POINT)
-      log.warn('c')
-      log.error('d')
-      expect(said()).toBe('WARNING c\nERROR d\n')
+      log.warn({ id: 'x-c', message: 'c' })
+      log.error({ id: 'x-d', message: 'd' })
+      expect(said()).toBe('WARNING c [x-c]\nERROR d [x-d]\n')
     })
 
     it.each([
@@ -276,7 +276,7 @@ describe('the log', () => {
 
     it('warns of an unknown level in its own variable, but not in those of others', () => {
       expect(logging({ TAP_X_LOG_LEVEL: 'loud' }).said()).toBe(
-        'WARNING TAP_X_LOG_LEVEL must be one of debug, info, warning, error, critical; it is loud.\n',
+        'WARNING TAP_X_LOG_LEVEL must be one of debug, info, warning, error, critical; it is loud. [log-level-unknown]\n',
       )
       expect(logging({ LOG_LEVEL: 'loud', TAP_X_LOG_LEVEL: '' }).said()).toBe('')
     })
@@ -294,8 +294,8 @@ describe('the log', () => {
 
     it('works without the logging configuration that a variable names', () => {
       const { log, said } = logging({ SINGER_SDK_LOG_CONFIG: '/nowhere/logging.json' })
-      log.warn('c')
-      expect(JSON.parse(said())).toMatchObject({ level: 'warning', message: 'c' })
+      log.warn({ id: 'x-c', message: 'c' })
+      expect(JSON.parse(said())).toMatchObject({ level: 'warning', message: 'c [x-c]' })
     })
 
     it('writes the fields that Meltano shows, and a metric in a field of its own', () => {
@@ -316,15 +316,15 @@ describe('the log', () => {
 
     it.each([{}, { TAP_X_LOG_FORMAT: 'json' }])('masks secrets, under %j', (environment) => {
       const { log, said } = logging(environment as Record<string, string>)
-      log.error('the secret hunter22 was refused')
+      log.error({ id: 'x-y', message: 'the secret hunter22 was refused' })
       expect(said()).toContain('the secret **** was refused')
     })
 
     it('writes errors in red if the terminal has colours', () => {
       const { log, said } = logging({}, true)
-      log.warn('c')
-      log.error('d')
-      expect(said()).toBe('WARNING c\n\u001b[31mERROR d\u001b[0m\n')
+      log.warn({ id: 'x-c', message: 'c' })
+      log.error({ id: 'x-d', message: 'd' })
+      expect(said()).toBe('WARNING c [x-c]\n\u001b[31mERROR d [x-d]\u001b[0m\n')
     })
   })
 })

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { asConnectorError, ConnectorError } from '../../ground/errors.ts'
 import { createMask } from '../../ground/mask.ts'
+import { about } from '../../ground/message-ids.ts'
 import type { SettingsSchema } from '../../ground/settings-schema.ts'
 import { refusedCommandLine } from '../command-line.ts'
 import type { ConnectorFacts, Failure, Tools } from '../connector.ts'
@@ -224,7 +225,6 @@ export function noConfig(): ConnectorError {
 
 /** Logs a failure. */
 export function report({ stream, error }: Failure, log: SingerLog): void {
-  const subject = stream === undefined ? '' : `${stream}: `
-  log.error(`${subject}${error.message} (${error.failure})`, stream)
+  log.error(about(stream, error), stream, error.failure)
   if (error.failure === 'system' && error.stack !== undefined) log.debug(error.stack)
 }

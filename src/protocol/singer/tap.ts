@@ -237,6 +237,6 @@ async function readAll<Config>(
 
 function test({ isUsable, message }: CheckResult, { log }: SingerTools): number {
   if (isUsable) log.answer(message)
-  else log.error(message)
+  else log.error(warningOf('check-failed', message))
   return isUsable ? 0 : 1
 }

@@ -120,7 +120,7 @@ describe('the handler of deliveries', () => {
     const said = spyOnConsole()
     await handlerOf({})(signed(RECORD, { authorization: 'Bearer abc' }))
     expect(said()).toEqual([
-      'source-protime/webhooks: a delivery was answered 401 (other-scheme). Give onRefused to learn more',
+      'source-protime/webhooks: a delivery was refused with 401 (other-scheme). Give onRefused to learn more',
     ])
   })
 })
@@ -135,9 +135,9 @@ it('refusals for the same reason are logged once a minute', () => {
   refused({ status: 401, reason: 'no-key-fits' })
   const line = (what: string) => `source-protime/webhooks: ${what}. Give onRefused to learn more`
   expect(said()).toEqual([
-    line('a delivery was answered 401 (no-key-fits)'),
-    line('a delivery was answered 401 (no-header)'),
-    line('2 deliveries were answered 401 (no-key-fits)'),
+    line('a delivery was refused with 401 (no-key-fits)'),
+    line('a delivery was refused with 401 (no-header)'),
+    line('2 deliveries were refused with 401 (no-key-fits)'),
   ])
 })
 

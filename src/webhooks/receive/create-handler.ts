@@ -161,7 +161,7 @@ function lastButOne(path: string): string {
 
 function logName(error: unknown): void {
   const name = error instanceof Error ? error.name : typeof error
-  toStderr(`onEvent threw (${name}); the delivery was answered 503. Give onError to learn more`)
+  toStderr(`onEvent threw (${name}); the response was 503. Give onError to learn more`)
 }
 
 const LINE_EVERY_MS = 60_000
@@ -181,7 +181,7 @@ export function quietRefusals(
     const now = nowMs()
     if (now - line.at < LINE_EVERY_MS) return
     const what = line.count === 1 ? 'a delivery was' : `${line.count} deliveries were`
-    toStderr(`${what} answered ${status} (${reason}). Give onRefused to learn more`)
+    toStderr(`${what} refused with ${status} (${reason}). Give onRefused to learn more`)
     lines.set(reason, { at: now, count: 0 })
   }
 }

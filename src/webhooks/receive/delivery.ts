@@ -201,6 +201,6 @@ function refuseParsed(body: unknown): void {
 function refuseNoKeys(keys: unknown): void {
   if (Array.isArray(keys) && keys.every((key) => typeof key === 'string' && key !== '')) return
   throw new TypeError(
-    'keys are needed in a list, each the text that the service answered when the webhook was created',
+    'keys are needed in a list, each the text that the service sent when the webhook was created',
   )
 }

@@ -27,7 +27,7 @@ export function toNode(
     respond(handler, request, response).catch((error: unknown) => {
       if (request.destroyed && !request.complete) return
       const name = error instanceof Error ? error.name : typeof error
-      toStderr(`the handler threw (${name}); the delivery was answered 500`)
+      toStderr(`the handler threw (${name}); the response was 500`)
       answer(request, response, { status: 500 })
     })
   }

@@ -39,7 +39,7 @@ describe('a signed delivery is answered 200 and reported', () => {
     await deliver(RECORD)
     await deliver('')
     expect(warnings).toEqual([
-      '1 delivery of clockings was with a valid signature but no JSON: it leads to a sync all the same',
+      '1 delivery of clockings was with a valid signature but no JSON: it leads to a sync all the same [delivery-not-json]',
     ])
   })
 
@@ -108,7 +108,7 @@ describe('a delivery is refused', () => {
     expect(await deliver(body, { authorization })).toBe(401)
     expect(verified).toEqual([])
     expect(warnings).toEqual([
-      expect.stringMatching(/^1 delivery of clockings was answered 401: the signature is not /),
+      expect.stringMatching(/^1 delivery of clockings was refused with 401: the signature is not /),
     ])
   })
 
@@ -139,7 +139,7 @@ describe('a delivery is refused', () => {
     const connection = await open()
     connection.write(`POST ${PATH} HTTP/1.1\r\nHost: hooks\r\nContent-Length: 1000000\r\n\r\n`)
     expect(await connection.answers(1)).toEqual([401])
-    expect(warnings[0]).toContain('was answered 401: they are not signed')
+    expect(warnings[0]).toContain('was refused with 401: they are not signed')
   })
 
   it('in gzip: 415', async () => {
@@ -168,7 +168,9 @@ describe('a delivery is refused', () => {
       },
     })
     expect(await deliver(RECORD)).toBe(503)
-    expect(warnings).toEqual(['1 request could not be served, answered 503: Error: no room'])
+    expect(warnings).toEqual([
+      '1 request could not be served, refused with 503: Error: no room [request-not-served]',
+    ])
   })
 })
 
@@ -315,7 +317,9 @@ it('a connection beyond the limit replaces the one that was silent for the longe
   silent[0]?.write(`${HEAD}Content-Length: 2\r\n\r\n{`)
   await expect.poll(() => deliver('{}')).toBe(200)
   await silent[1]?.closed
-  expect(warnings).toEqual(['1 connection was closed before it had sent a request: 3 are open'])
+  expect(warnings).toEqual([
+    '1 connection was closed before it had sent a request: 3 are open [connections-closed]',
+  ])
   busy.write(delivery('{}'))
   expect(await busy.answers(2)).toEqual([200, 200])
 })
@@ -333,7 +337,7 @@ it('many wrong signatures cause one warning a minute, and none is reported', asy
   await wait(59_000)
   expect(warnings).toHaveLength(1)
   await wait(10_000)
-  expect(warnings[1]).toMatch(/^1999 deliveries of clockings were answered 401/)
+  expect(warnings[1]).toMatch(/^1999 deliveries of clockings were refused with 401/)
   await wait(120_000)
   expect(warnings).toHaveLength(2)
   connection.write(Buffer.concat([wrong, wrong]))

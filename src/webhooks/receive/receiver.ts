@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES }
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { tryParseJson } from '../../ground/json.ts'
+import { type WarningId, warningOf } from '../../ground/message-ids.ts'
 import { REAL_TIME, type Time } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
 import {
@@ -26,12 +27,13 @@ interface QuietLog {
    * `about` is the subject of a line; `text` makes the line from the number of occurrences since the last
    * one.
    */
-  warn(about: string, text: (count: number) => string): void
+  warn(id: WarningId, about: string, text: (count: number) => string): void
   /** Writes the pending lines. */
   close(): void
 }
 
 interface Line {
+  readonly id: WarningId
   readonly text: (count: number) => string
   readonly since: number
   count: number
@@ -51,9 +53,9 @@ function createQuietLog(log: Log, time: Pick<Time, 'now' | 'every'>): QuietLog {
     }
   })
   return {
-    warn(about, text) {
+    warn(id, about, text) {
       const line = lines.get(about)
-      if (line === undefined) say(about, { text, since: 0, count: 1 })
+      if (line === undefined) say(about, { id, text, since: 0, count: 1 })
       else line.count++
     },
     close() {
@@ -62,9 +64,9 @@ function createQuietLog(log: Log, time: Pick<Time, 'now' | 'every'>): QuietLog {
     },
   }
 
-  function say(about: string, { text, count }: Line): void {
-    log.warn(text(count))
-    lines.set(about, { text, since: time.now(), count: 0 })
+  function say(about: string, { id, text, count }: Line): void {
+    log.warn(warningOf(id, text(count)))
+    lines.set(about, { id, text, since: time.now(), count: 0 })
   }
 }
 
@@ -224,6 +226,7 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
   server.on('clientError', (error, socket) => count(answerFault(error, socket)))
   boundConnections(server, limits.connections, () =>
     quietLog.warn(
+      'connections-closed',
       'connections',
       (closed) =>
         `${closed === 1 ? '1 connection was' : `${closed} connections were`} closed before it had sent a request: ${limits.connections} are open`,
@@ -257,9 +260,10 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
       // The sender has closed the connection, or was too slow and has its answer.
       if (request.destroyed && !request.complete) return
       quietLog.warn(
+        'request-not-served',
         'fault',
         (faults) =>
-          `${faults === 1 ? '1 request' : `${faults} requests`} could not be served, answered 503: ${String(error)}`,
+          `${faults === 1 ? '1 request' : `${faults} requests`} could not be served, refused with 503: ${String(error)}`,
       )
       if (page === undefined) count(503)
       send(request, response, { status: 503 })
@@ -282,8 +286,12 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
     const path = parseDeliveryPath(request.url ?? '', prefix)
     const hook = path && hooks.byNonce(path.collection, path.nonce)
     if (path === undefined || hook === undefined) {
-      const what = 'their paths belong to no webhook of the store'
-      quietLog.warn('unknown', (count) => `${deliveries(count)} answered 404: ${what}`)
+      quietLog.warn(
+        'delivery-unknown',
+        'unknown',
+        (count) =>
+          `${deliveries(count)} refused with 404: their paths belong to no webhook of the store`,
+      )
       return STATUS['unknown-path']
     }
     const decision = await decided(request, path, hook, askForBody)
@@ -292,8 +300,9 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
     const why = WORDS[decision]
     if (why !== undefined)
       quietLog.warn(
+        'delivery-refused',
         `${path.nonce} ${decision}`,
-        (count) => `${deliveries(count, path.collection)} answered ${status}: ${why}`,
+        (count) => `${deliveries(count, path.collection)} refused with ${status}: ${why}`,
       )
     return status
   }
@@ -323,7 +332,11 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
     onDelivery(collection)
     if (body.isBroken()) {
       const what = 'with a valid signature but no JSON: it leads to a sync all the same'
-      quietLog.warn(`${nonce} JSON`, (count) => `${deliveries(count, collection)} ${what}`)
+      quietLog.warn(
+        'delivery-not-json',
+        `${nonce} JSON`,
+        (count) => `${deliveries(count, collection)} ${what}`,
+      )
     }
     return 'taken'
   }

@@ -20,7 +20,7 @@ import {
 /** More at night. */
 const { HISTORIES_SCALE = '1' } = process.env
 
-it('the keeper ends any history of crashes, lost answers and loss of webhooks with one usable webhook each', async () => {
+it('the keeper ends any history of crashes, lost responses and loss of webhooks with one usable webhook each', async () => {
   const happening = fc.oneof(
     { weight: 4, arbitrary: fc.constant('round' as const) },
     fc.constantFrom('disable', 'delete', 'uninitialize', 'refuse', 'allow', 'restart', 'shorten'),

@@ -1,4 +1,5 @@
 import type { Webhook } from '../../client/service-client.ts'
+import { type IdentifiedMessage, warningOf } from '../../ground/message-ids.ts'
 import { nonceOf, type StoredHook } from './store.ts'
 
 /** The keeper's input: its store, the service's list, and the service's time. */
@@ -43,7 +44,7 @@ export type KeeperAction =
   | {
       readonly do: 'warn'
       readonly collection: string
-      readonly text: string
+      readonly warning: IdentifiedMessage
       readonly about?: Webhook
     }
 
@@ -177,9 +178,12 @@ function keep(
   const starting = live.find(({ hook }) => isStarting(hook, recordOf(hook, listed), now))
   const current = usable ?? starting
   if (current !== undefined) {
-    const text = 'The webhook is not initialized yet. It is replaced when that takes longer.'
+    const warning = warningOf(
+      'webhook-not-initialized',
+      'The webhook is not initialized yet. It is replaced when that takes longer.',
+    )
     return [
-      ...(current === usable ? [] : [{ do: 'warn', collection, text } as const]),
+      ...(current === usable ? [] : [{ do: 'warn', collection, warning } as const]),
       ...live
         .filter((one) => one !== current)
         .map(
@@ -205,8 +209,11 @@ function keep(
   if (paused.state === 'creating') return []
   const pause = pauseAfter(paused, recordOf(paused, listed)) / HOUR
   const reason = why === undefined ? 'There is no webhook' : `The webhook cannot be used: ${why}`
-  const text = `${reason}. The next one is created ${pause === 1 ? 'an hour' : `${pause} hours`} after the previous one.`
-  return [{ do: 'warn', collection, text }]
+  const warning = warningOf(
+    'webhook-paused',
+    `${reason}. The next one is created ${pause === 1 ? 'an hour' : `${pause} hours`} after the previous one.`,
+  )
+  return [{ do: 'warn', collection, warning }]
 
   /**
    * The last creation, if it failed, and the creation after which the next one has to wait. Webhooks for
@@ -250,8 +257,11 @@ function strangers(
     }
     if (!isBelow(record, publicUrl) || !collections.includes(collection)) return []
     if (adopt) return [{ do: 'delete', id, collection, why: 'its key is lost' }]
-    const text = `There is a webhook with our public URL whose key is not in the store (id ${id}): its deliveries are answered 404. Start with --adopt to delete such webhooks, or delete it with: protime webhooks delete ${id}.`
-    return isEnabled(record) ? [{ do: 'warn', collection, text, about: record }] : []
+    const warning = warningOf(
+      'webhook-without-key',
+      `There is a webhook with our public URL whose key is not in the store (id ${id}): its deliveries are refused with 404. Start with --adopt to delete such webhooks, or delete it with: protime webhooks delete ${id}.`,
+    )
+    return isEnabled(record) ? [{ do: 'warn', collection, warning, about: record }] : []
   })
 }
 

@@ -97,7 +97,7 @@ describe('the keeper', () => {
     expectKept(service, store.hooks, ['clockings'])
     const reason =
       'people: the webhook could not be created. The service refuses it. It needs the scopes connector-x-webhooks.write and connector-x-people.read.'
-    expect(warnings).toEqual([reason])
+    expect(warnings).toEqual([`${reason} [webhook-not-created]`])
     expect(keeper.keeping.subscriptions.get('people')).toMatchObject({ status: 'Refused', reason })
     expect(inState(store.hooks, 'live')).toHaveLength(1)
   })
@@ -330,7 +330,7 @@ describe('the keeper', () => {
       expect(service.deletions).toEqual([])
       expect(service.records).toHaveLength(1)
       expect(warnings).toEqual([
-        'people: the webhook could not be created. There is one already. The old one is used until it expires.',
+        'people: the webhook could not be created. There is one already. The old one is used until it expires. [webhook-not-created]',
       ])
       service.now += 2 * HOUR
       await keeper.round()

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { ClientError } from '../../client/client-error.ts'
 import type { CreatedWebhook, ServiceClient, Webhook } from '../../client/service-client.ts'
+import { about, warningOf } from '../../ground/message-ids.ts'
 import { statusIs } from '../../http/status.ts'
 import type { Log } from '../../protocol/connector.ts'
 import { deliveryPath } from '../receive/delivery.ts'
@@ -110,7 +111,12 @@ async function carryOutRound(
   async function tidy(action: Exclude<KeeperAction, Creation>): Promise<void> {
     switch (action.do) {
       case 'warn':
-        return keeping.warn(`${action.collection}: ${action.text}`, client.now(), log, action.about)
+        return keeping.warn(
+          about(action.collection, action.warning),
+          client.now(),
+          log,
+          action.about,
+        )
       case 'forget':
         return store.replace(store.hooks.filter((hook) => hook !== action.hook))
       case 'delete':
@@ -206,7 +212,7 @@ async function carryOutRound(
     const until = hasOne ? ' The old one is used until it expires.' : ''
     const text = `${collection}: the webhook could not be created. ${error.message}${scopes}${until}`
     keeping.refused(collection, text)
-    keeping.warn(text, client.now(), log)
+    keeping.warn(warningOf('webhook-not-created', text), client.now(), log)
   }
 
   async function remove(id: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Webhook } from '../../client/service-client.ts'
+import type { IdentifiedMessage } from '../../ground/message-ids.ts'
 import { type MetricHead, metricText } from '../../ground/prometheus.ts'
 import type { Log } from '../../protocol/connector.ts'
 import type { Page } from '../receive/receiver.ts'
@@ -55,7 +56,7 @@ export interface Keeping {
   refused(collection: string, reason: string): void
   accepted(collection: string): void
   /** Repeats a message at most once per hour; for a webhook only when it has changed or is gone. */
-  warn(text: string, now: Date, log: Log, about?: Webhook): void
+  warn(warning: IdentifiedMessage, now: Date, log: Log, about?: Webhook): void
 }
 
 const HOUR = 3_600_000
@@ -97,16 +98,16 @@ export function createKeeping(
     },
     refused: (collection, reason) => void refusals.set(collection, reason),
     accepted: (collection) => void refusals.delete(collection),
-    warn(text, now, log, about) {
+    warn(warning, now, log, about) {
       if (about !== undefined) {
-        if (!told.has(about.id)) log.warn(text)
+        if (!told.has(about.id)) log.warn(warning)
         return void told.set(about.id, JSON.stringify(about))
       }
-      const before = warned.get(text)
+      const before = warned.get(warning.message)
       if (before !== undefined && now.getTime() - before < HOUR) return
       for (const [old, at] of warned) if (now.getTime() - at >= HOUR) warned.delete(old)
-      warned.set(text, now.getTime())
-      log.warn(text)
+      warned.set(warning.message, now.getTime())
+      log.warn(warning)
     },
   }
 
@@ -197,7 +198,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'protime_webhook_deliveries_total',
     type: 'counter',
-    help: 'Requests to the receiver, by the status code of the answer.',
+    help: 'Requests to the receiver, by the status code of the response.',
     label: 'code',
     values: ({ deliveries }) => [...zeros([200, 401]), ...deliveries],
   },

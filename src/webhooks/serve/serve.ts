@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { streamOf } from '../../client/service-client.ts'
 import { asConnectorError, ConnectorError } from '../../ground/errors.ts'
+import { warningOf } from '../../ground/message-ids.ts'
 import { warnOfReaders } from '../../ground/private-file.ts'
 import { REAL_TIME, sleep } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
@@ -148,7 +149,10 @@ export async function startServer(
         if (isMisconfigured && !wasGood && !hasLive) throw failure
         pause = Math.min(watchMs, RETRY_MS * 2 ** (failures - 1))
         log.warn(
-          `The webhooks could not be checked. ${failure.message} The next attempt is in ${Math.ceil(pause / 1000)} seconds.`,
+          warningOf(
+            'webhooks-not-checked',
+            `The webhooks could not be checked. ${failure.message} The next attempt is in ${Math.ceil(pause / 1000)} seconds.`,
+          ),
         )
       }
       // After a failed round, too.
@@ -167,8 +171,18 @@ export async function startServer(
       isOver = signal.aborted
       if (existsSync(storePath)) continue
       await store.replace(store.hooks).then(
-        () => log.warn(`The store ${storePath} was gone. It is written again, with all keys.`),
-        (error: Error) => log.warn(`${error.message} Its keys are lost when this program ends.`),
+        () =>
+          log.warn(
+            warningOf(
+              'store-rewritten',
+              `The store ${storePath} was gone. It is written again, with all keys.`,
+            ),
+          ),
+        (error: Error) =>
+          log.warn({
+            id: 'store-not-usable',
+            message: `${error.message} Its keys are lost when this program ends.`,
+          }),
       )
     }
   }
@@ -200,7 +214,7 @@ export async function startServer(
     if (result === 'done') activity.lastSync = beganAt
     const seconds = ((Date.now() - beganAt.getTime()) / 1000).toFixed(1)
     const text = `Sync ${result}${NEXT[result]}: ${detail}, seconds=${seconds}`
-    if (result === 'failed' && !stop.aborted) log.warn(text)
+    if (result === 'failed' && !stop.aborted) log.warn(warningOf('sync-not-triggered', text))
     else log.info(text)
     if (settings.once && result !== 'busy') ended.abort()
     return result
@@ -224,7 +238,10 @@ function warnOfUnread(
   const unread = subscribed.filter((name) => chosen?.has(streamOf(name)) === false)
   if (unread.length === 0) return
   log.warn(
-    `The catalog does not select ${unread.map(streamOf).join(', ')}: their deliveries start syncs that do not read them. Select them in the catalog, or leave them out with --collection.`,
+    warningOf(
+      'catalog-does-not-select',
+      `The catalog does not select ${unread.map(streamOf).join(', ')}: their deliveries start syncs that do not read them. Select them in the catalog, or leave them out with --collection.`,
+    ),
   )
 }
 

@@ -24,7 +24,7 @@ describe('the keeper', () => {
     [
       'cannot be read',
       (): never => {
-        throw new ClientError('system', 'answer-not-understood', 'not readable')
+        throw new ClientError('system', 'response-not-understood', 'not readable')
       },
     ],
   ])('deletes what the store names if the list %s when it unsubscribes', async (_, list) => {

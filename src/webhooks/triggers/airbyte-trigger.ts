@@ -50,7 +50,7 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
         return { result: 'busy', detail: 'Airbyte already runs a sync of this connection' }
       if (start.status >= 300) return refused(start, 'the start of a sync')
       const jobId = start.body['jobId']
-      if (jobId === undefined) return failed('Airbyte answered without the id of a job')
+      if (jobId === undefined) return failed('Airbyte responded without the id of a job')
       return await awaitJob(encodeURIComponent(String(jobId)), start.body['status'], signal)
     } catch (error) {
       if (error instanceof TokenError) return refused(error, 'a token')

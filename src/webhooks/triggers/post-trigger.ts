@@ -61,8 +61,8 @@ export async function request(order: TriggerRequest): Promise<TriggerAnswer> {
     if (why === undefined) throw error
     throw new ConnectorError(
       'transient',
-      'no-answer-from-scheduler',
-      `no answer from ${url.host} ${why}`,
+      'no-response-from-scheduler',
+      `no response from ${url.host} ${why}`,
       { cause: error },
     )
   } finally {
@@ -92,8 +92,8 @@ class TooLarge extends ConnectorError {
   constructor(host: string, maxBytes: number) {
     super(
       'system',
-      'scheduler-answer-too-large',
-      `the answer of ${host} is larger than ${maxBytes / 1_048_576} MiB`,
+      'scheduler-response-too-large',
+      `the response of ${host} is larger than ${maxBytes / 1_048_576} MiB`,
     )
   }
 }

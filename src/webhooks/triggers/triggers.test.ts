@@ -165,7 +165,10 @@ describe('--post', () => {
     const { url } = await startScheduler(undefined)
     const { host } = new URL(url)
     const { result, detail } = await createPostTrigger({ url })(ORDER, never)
-    expect([result, detail]).toEqual(['failed', expect.stringContaining(`no answer from ${host}`)])
+    expect([result, detail]).toEqual([
+      'failed',
+      expect.stringContaining(`no response from ${host}`),
+    ])
   })
 
   it('does not read the answer', async () => {
@@ -183,7 +186,7 @@ describe('--post', () => {
       await createPostTrigger({ url: `http://127.0.0.1:${port}`, withinMs: 50 })(ORDER, never),
     ).toEqual({
       result: 'failed',
-      detail: `no answer from 127.0.0.1:${port} within 0.05 seconds`,
+      detail: `no response from 127.0.0.1:${port} within 0.05 seconds`,
     })
   })
 })
@@ -295,7 +298,7 @@ describe('--airbyte-connection', () => {
     const { trigger } = await start({ url })
     expect(await trigger(ORDER, never)).toEqual({
       result: 'failed',
-      detail: `Airbyte cannot be reached: the answer of ${new URL(url).host} is larger than 1 MiB`,
+      detail: `Airbyte cannot be reached: the response of ${new URL(url).host} is larger than 1 MiB`,
     })
     expect(sent()).toBeLessThan(FLOOD)
   })
@@ -326,7 +329,7 @@ describe('--airbyte-connection', () => {
     airbyte.outage = 0
     expect(await trigger(ORDER, never)).toMatchObject({
       result: 'failed',
-      detail: expect.stringMatching(/^Airbyte cannot be reached: no answer from 127/),
+      detail: expect.stringMatching(/^Airbyte cannot be reached: no response from 127/),
     })
   })
 

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { withId } from '../../../ground/message-ids.ts'
 import { deliveryPath, type Hook, type Hooks } from '../delivery.ts'
 import { createReceiver, type Receiver, type ReceiverSettings } from '../receiver.ts'
 
@@ -88,7 +89,7 @@ export async function startReceiver(
   const receiver = createReceiver({
     hooks: hooksOf(settings.hook ?? LIVE),
     onDelivery: (collection) => void verified.push(collection),
-    log: { info() {}, debug() {}, warn: (line) => void warnings.push(line) },
+    log: { info() {}, debug() {}, warn: (message) => void warnings.push(withId(message)) },
     ...settings,
   })
   const { port }: AddressInfo = await receiver.listen(0, '127.0.0.1')

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { ClientError } from '../../../client/client-error.ts'
 import type { CreatedWebhook, Webhook } from '../../../client/service-client.ts'
+import { withId } from '../../../ground/message-ids.ts'
 import { statusIs } from '../../../http/status.ts'
 import { createKeeper, type WebhookService } from '../keeper.ts'
 import type { HookStore, StoredHook } from '../store.ts'
@@ -29,7 +30,7 @@ export function start(
       created.push(collection)
       service.creations.push({ collection, publicUrl, at: service.now })
     },
-    log: { ...quiet, warn: (text) => warnings.push(text) },
+    log: { ...quiet, warn: (message) => warnings.push(withId(message)) },
     scopesOf: (collection) => ['connector-x-webhooks.write', `connector-x-${collection}.read`],
   })
   return { keeper, store, created, warnings }

@@ -1,13 +1,11 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { join, sep } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { join, resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { ConnectorError } from '../ground/errors.ts'
-import { ownFile } from '../ground/private-file.ts'
-import { packageFolder } from '../ground/project-files.ts'
-import type { Tools } from '../protocol/connector.ts'
-import { literal } from './sql.ts'
-import { isFull, unwritable } from './unwritable.ts'
+import { ConnectorError } from '../../ground/errors.ts'
+import { ownFile } from '../../ground/private-file.ts'
+import { howToInstall } from '../how-to-install.ts'
+import { isFull, unwritable } from '../unwritable.ts'
+import { literal } from './dialect.ts'
 
 /** The part of DuckDB's package that is used. */
 type DuckDb = Pick<typeof import('@duckdb/node-api'), 'DuckDBInstance'>
@@ -44,7 +42,11 @@ export interface Database {
  * install it. If another process has the file open, the error is transient. A file that is written, and its log, must be
  * regular files of this user; one that is read may be somebody else's.
  */
-export async function openDatabase(path: string, temporary?: string): Promise<Database> {
+export async function openDatabase(
+  path: string,
+  temporary?: string,
+  written: readonly string[] = [],
+): Promise<Database> {
   const { DuckDBInstance } = await load()
   // DuckDB takes what follows a question mark as options, not as a part of the path.
   if (path.includes('?')) throw badName(path, 'a question mark')
@@ -53,12 +55,11 @@ export async function openDatabase(path: string, temporary?: string): Promise<Da
   else sizeOf(`${path}.wal`)
   const instance = await open(DuckDBInstance, path, temporary)
   const connection = await instance.connect()
-  // A statement or a view of somebody else can read any file by its name. Only files in this folder have to be read.
-  const allowed = temporary === undefined ? [] : [literal(join(temporary, '/'))]
-  await run(connection, [
-    `SET allowed_directories = [${allowed.join()}]`,
-    'SET enable_external_access = false',
-  ])
+  // A statement or a view of somebody else can read any file by its name. Only files in these folders have to be.
+  const folders = temporary === undefined ? [] : [temporary, ...written]
+  const allowed = folders.map((folder) => literal(join(resolve(folder), '/')))
+  await connection.run(`SET allowed_directories = [${allowed.join()}]`)
+  await connection.run('SET enable_external_access = false')
   const database = {
     connection,
     close() {
@@ -141,29 +142,13 @@ function notLoaded(error: unknown): ConnectorError {
   const what =
     code === 'ERR_DLOPEN_FAILED'
       ? `installed, but its library cannot be loaded on this machine: ${message.split('\n')[0]}. It needs a system as its package describes, and enough memory and address space (ulimit -v).`
-      : `not installed. ${howToInstall(packageFolder(), process.argv.slice(2))}`
+      : `not installed. ${howToInstall('duckdb')}`
   return new ConnectorError(
     'config',
     'duckdb-missing',
     `The warehouse is a DuckDB file, and DuckDB is ${what}`,
     { cause: error },
   )
-}
-
-/** How to install DuckDB beside the package of the connector in this folder, for a program with these arguments. */
-export function howToInstall(folder: string, argv: readonly string[]): string {
-  if (folder.split(sep).slice(-2).join('/') === 'source_protime/connector')
-    return "Run: pip install 'source-protime[duckdb]'"
-  if (folder === '/airbyte/integration_code')
-    return 'Use the image source-protime/protime-sync, which has it.'
-  // In a cache of npx, nothing can be installed beside it.
-  if (folder.split(sep).includes('_npx'))
-    return `Run: npx -p source-protime -p @duckdb/node-api protime ${argv.map(shellWord).join(' ')}`
-  return 'Run: npm install @duckdb/node-api'
-}
-
-function shellWord(word: string): string {
-  return /^[\w./:=,@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
 async function open(
@@ -212,35 +197,6 @@ function adviceFor(text: string, path: string): string {
     : ''
 }
 
-/** Tries to open a file until that succeeds or the time is over. */
-export type Patience = (open: () => Promise<Database>) => Promise<Database>
-
-/** The time between two attempts to open a file. */
-const RETRY_MS = 1_000
-
-/** Waits up to `ms` milliseconds in total for files that another process has open. The first wait is logged. */
-export function createPatience(
-  ms: number,
-  { log, signal }: Pick<Tools, 'log' | 'signal'>,
-): Patience {
-  const until = performance.now() + ms
-  let isTold = false
-  return async function patience(open) {
-    for (;;) {
-      try {
-        return await open()
-      } catch (error) {
-        const isTaken = error instanceof ConnectorError && error.failure === 'transient'
-        if (!isTaken || performance.now() >= until) throw error
-        if (!isTold) log.info(`${error.message} Waiting for it.`)
-        isTold = true
-        // After an abort, the reason of the signal is thrown instead of the timer's own error.
-        await sleep(RETRY_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
-      }
-    }
-  }
-}
-
 /** Allows DuckDB more memory for long rows, of which it has several copies while it reads. `longest` is in bytes. */
 export async function makeRoom(connection: DuckDBConnection, longest: number): Promise<void> {
   const megabytes = Math.ceil(longest / 1_000_000)
@@ -250,34 +206,12 @@ export async function makeRoom(connection: DuckDBConnection, longest: number): P
 }
 
 /** Runs a query; returns its rows, with all values as texts. */
-export async function texts(connection: DuckDBConnection, sql: string): Promise<string[][]> {
+export async function texts(
+  connection: DuckDBConnection,
+  sql: string,
+): Promise<(string | null)[][]> {
   const reader = await connection.runAndReadAll(sql)
-  return reader.getRows().map((row) => row.map(String))
-}
-
-/** Runs statements, one after another. */
-export async function run(
-  connection: DuckDBConnection,
-  statements: readonly string[],
-): Promise<void> {
-  for (const statement of statements) await connection.run(statement)
-}
-
-/** Does work in one transaction, which is rolled back if the work fails. */
-export async function atomically<T>(
-  connection: DuckDBConnection,
-  work: () => Promise<T>,
-): Promise<T> {
-  await connection.run('BEGIN')
-  try {
-    const result = await work()
-    await connection.run('COMMIT')
-    return result
-  } catch (error) {
-    // If a COMMIT fails, DuckDB has ended the transaction itself.
-    await connection.run('ROLLBACK').catch(() => {})
-    throw error
-  }
+  return reader.getRows().map((row) => row.map((value) => (value === null ? null : String(value))))
 }
 
 /** Does work with a database, which is closed if the work fails. */

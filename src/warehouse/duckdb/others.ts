@@ -1,16 +1,17 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
-import { DELETED_AT, GENERATION } from './column.ts'
-import { texts } from './duckdb.ts'
-import { literal } from './sql.ts'
+import { DELETED_AT, KNOWN_FROM } from '../column.ts'
+import type { Landing } from '../landing.ts'
+import { literal } from './dialect.ts'
+import { GENERATION_BEFORE, NEXT_BEFORE } from './take-over.ts'
 
 const HERE = 'database_name = current_database()'
 const NOT_BUILT_IN = `${HERE} AND NOT internal`
 
 /** Selects kind and name of what can be in a file; `ours` are the columns of the tables that syncs have created. */
 function objects(ours: string, views: string): string {
-  const streams = `(SELECT ours.stream FROM ${ours} AS ours UNION ALL SELECT '_protime_next_' || ours.stream FROM ${ours} AS ours)`
+  const streams = `(SELECT ours.stream FROM ${ours} AS ours UNION ALL SELECT ${NEXT_BEFORE} || ours.stream FROM ${ours} AS ours)`
   const isOurTable = `schema_name = 'main' AND table_name IN ${streams}`
-  const columns = `(SELECT ours.name FROM ${ours} AS ours WHERE table_name IN (ours.stream, '_protime_next_' || ours.stream))`
+  const columns = `(SELECT ours.name FROM ${ours} AS ours WHERE table_name IN (ours.stream, ${NEXT_BEFORE} || ours.stream))`
+  const own = [KNOWN_FROM, DELETED_AT, GENERATION_BEFORE].map(literal)
   return [
     `SELECT 'schema', schema_name FROM duckdb_schemas() WHERE ${NOT_BUILT_IN} AND schema_name NOT IN ('main', 'flat', '_protime')`,
     `SELECT 'table', schema_name || '.' || table_name FROM duckdb_tables() WHERE ${NOT_BUILT_IN}
@@ -18,7 +19,7 @@ function objects(ours: string, views: string): string {
     `SELECT 'view', schema_name || '.' || view_name FROM duckdb_views() WHERE ${NOT_BUILT_IN}
       AND NOT (schema_name = 'flat' AND view_name IN (SELECT made.stream FROM ${views} AS made))`,
     `SELECT 'column', table_name || '.' || column_name FROM duckdb_columns() WHERE ${NOT_BUILT_IN} AND ${isOurTable}
-      AND column_name NOT IN (${literal(GENERATION)}, ${literal(DELETED_AT)}) AND column_name NOT IN ${columns}`,
+      AND column_name NOT IN (${own.join(', ')}) AND column_name NOT IN ${columns}`,
     `SELECT 'index', index_name FROM duckdb_indexes() WHERE ${HERE}`,
     `SELECT 'sequence', schema_name || '.' || sequence_name FROM duckdb_sequences() WHERE ${HERE}`,
     `SELECT 'type', schema_name || '.' || type_name FROM duckdb_types() WHERE ${NOT_BUILT_IN}`,
@@ -29,10 +30,10 @@ function objects(ours: string, views: string): string {
 const HAS_ACCOUNT = `SELECT 1 FROM duckdb_tables() WHERE ${HERE} AND schema_name = '_protime' AND table_name = 'described'`
 
 /** The objects of a file that no sync has created: kind and name of each. */
-export async function madeByOthers(connection: DuckDBConnection): Promise<string[]> {
-  const hasAccount = (await texts(connection, HAS_ACCOUNT)).length > 0
+export async function madeByOthers(landing: Landing): Promise<string[]> {
+  const hasAccount = (await landing.query(HAS_ACCOUNT)).length > 0
   const none = "(SELECT '' AS stream, '' AS name WHERE false)"
   const query = hasAccount ? objects('_protime.columns', '_protime.described') : objects(none, none)
-  const rows = await texts(connection, `${query} ORDER BY ALL`)
+  const rows = await landing.query(`${query} ORDER BY ALL`)
   return rows.map(([kind, name]) => `${kind} ${name}`)
 }

@@ -12,10 +12,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBConnection } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
-import type { Owner } from './account.ts'
-import { publish } from './replace-file.ts'
-import { sending, streamOf, syncLists } from './testing/list-source.ts'
+import { ask, withDuckDb } from '../../../integration-tests/testing/protime.ts'
+import type { Owner } from '../landing.ts'
+import { sending, streamOf, syncLists } from '../testing/list-source.ts'
+import { publish } from './publish.ts'
 
 let folder: string
 beforeEach(() => {

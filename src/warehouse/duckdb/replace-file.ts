@@ -1,53 +1,18 @@
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { DuckDBConnection } from '@duckdb/node-api'
-import { ConnectorError } from '../ground/errors.ts'
-import { ownFile } from '../ground/private-file.ts'
-import {
-  isOwned,
-  keepsDeletedRows,
-  MARKED_TABLES,
-  type Owner,
-  RedactedOtherwise,
-  readStates,
-} from './account.ts'
-import { DELETED_AT } from './column.ts'
-import { closingOnError, hasContent, openDatabase, type Patience, run, texts } from './duckdb.ts'
+import { ConnectorError } from '../../ground/errors.ts'
+import { ownFile } from '../../ground/private-file.ts'
+import { FORMAT_BEFORE, isOwned, RedactedOtherwise, readStates } from '../account.ts'
+import { DELETED_AT } from '../column.ts'
+import type { Landing, Owner, Patience, Replacement, ReplacementRules } from '../landing.ts'
+import { quoted } from '../sql.ts'
+import { unwritable } from '../unwritable.ts'
+import { closingOnError, hasContent, openDatabase } from './database.ts'
+import { readFile } from './landing.ts'
 import { madeByOthers } from './others.ts'
-import { quoted } from './sql.ts'
-import { unwritable } from './unwritable.ts'
-
-/** A file that will replace another one. */
-export interface Replacement {
-  readonly path: string
-  /** Whether the other file keeps deleted rows, and how many it has. */
-  readonly keepsDeleted: boolean
-  readonly deletedRows: number
-  /** The states of the streams in the other file. */
-  readonly states: ReadonlyMap<string, unknown>
-  /** Replaces the other file and keeps its mode; a transient error if a process has that open. */
-  takePlace(): Promise<void>
-}
-
-/** What a new file may lack. */
-export interface ReplacementRules {
-  /** Streams that it must have if the old one has them. */
-  readonly kept: readonly string[]
-  /** Whether it may lack objects that no sync has created. */
-  readonly dropsOthers: boolean
-}
+import { assertParquetFolder, isParquetFolder } from './parquet.ts'
+import { partialOf, unpublished } from './publish.ts'
+import { markedTables } from './take-over.ts'
 
 /**
  * Prepares a file that is filled from the beginning and then replaces a warehouse, so that no byte of the old
@@ -66,32 +31,32 @@ export async function prepareReplacement(
   let states: Replacement['states'] = new Map()
   if (hasContent(path)) {
     const isOurs = (await isOwnedUnder(path, owner, patience)) !== false
-    await lookInto(path, patience, async (connection) => {
-      await assertNoneOf(kept, connection)
-      if (!dropsOthers) await assertNoOthers(path, connection)
+    await lookInto(path, patience, async (landing) => {
+      await assertNoneOf(kept, landing)
+      if (!dropsOthers) await assertNoOthers(path, landing)
       if (!isOurs) return
-      deleted.keepsDeleted = await keepsDeletedRows(connection)
-      deleted.deletedRows = await deletedRowsIn(connection)
-      states = await readStates(connection)
+      Object.assign(deleted, await deletedRowsIn(landing))
+      states = await readStates(landing)
     })
   }
   if (!(await canContinue(fresh, owner, patience))) remove(fresh)
   return {
-    path: fresh,
+    address: fresh,
+    meanwhile: `${path} stays as it was`,
     ...deleted,
     states,
     async takePlace() {
       if (existsSync(`${fresh}.wal`)) await emptyLog(fresh)
       // A sync of the old file would continue in it, and leave a write-ahead log beside the new one.
-      const old = hasContent(path) ? await patience(() => openDatabase(path)) : undefined
+      const old = hasContent(path) ? await readFile(path, patience) : undefined
       try {
         // Others may have created something since the sync began.
-        if (old !== undefined && !dropsOthers) await assertNoOthers(path, old.connection)
+        if (old !== undefined && !dropsOthers) await assertNoOthers(path, old)
         putInPlace(fresh, path)
       } catch (error) {
         throw unwritable(error)
       } finally {
-        old?.close()
+        await old?.close()
       }
     },
   }
@@ -116,8 +81,8 @@ async function canContinue(fresh: string, owner: Owner, patience: Patience): Pro
   }
 }
 
-async function assertNoOthers(path: string, connection: DuckDBConnection): Promise<void> {
-  const others = await madeByOthers(connection)
+async function assertNoOthers(path: string, landing: Landing): Promise<void> {
+  const others = await madeByOthers(landing)
   if (others.length === 0) return
   throw new ConnectorError(
     'config',
@@ -126,16 +91,18 @@ async function assertNoOthers(path: string, connection: DuckDBConnection): Promi
   )
 }
 
-async function deletedRowsIn(connection: DuckDBConnection): Promise<number> {
-  let sum = 0
-  for (const [table = ''] of await texts(connection, MARKED_TABLES)) {
-    const [[count] = []] = await texts(
-      connection,
+async function deletedRowsIn(
+  landing: Landing,
+): Promise<Pick<Replacement, 'keepsDeleted' | 'deletedRows'>> {
+  const marked = await markedTables(landing)
+  let deletedRows = 0
+  for (const table of marked) {
+    const [[count] = []] = await landing.query(
       `SELECT count(source.${DELETED_AT}) FROM main.${quoted(table)} AS source`,
     )
-    sum += Number(count)
+    deletedRows += Number(count)
   }
-  return sum
+  return { keepsDeleted: marked.length > 0, deletedRows }
 }
 
 /**
@@ -146,7 +113,7 @@ function isOwnedUnder(
   owner: Owner,
   patience: Patience,
 ): Promise<boolean | 'with other settings'> {
-  return lookInto(path, patience, (connection) => isOwned(connection, path, owner)).catch(
+  return lookInto(path, patience, (landing) => isOwned(landing, path, owner, FORMAT_BEFORE)).catch(
     (error) => {
       if (error instanceof RedactedOtherwise) return 'with other settings'
       throw error
@@ -154,11 +121,8 @@ function isOwnedUnder(
   )
 }
 
-async function assertNoneOf(
-  streams: readonly string[],
-  connection: DuckDBConnection,
-): Promise<void> {
-  const tables = new Set((await texts(connection, TABLES)).map(([name]) => name))
+async function assertNoneOf(streams: readonly string[], landing: Landing): Promise<void> {
+  const tables = new Set((await landing.query(TABLES)).map(([name]) => name))
   const missing = streams.filter((stream) => tables.has(stream))
   if (missing.length === 0) return
   throw new ConnectorError(
@@ -174,20 +138,16 @@ const TABLES = `SELECT table_name FROM duckdb_tables()
 async function lookInto<T>(
   path: string,
   patience: Patience,
-  look: (connection: DuckDBConnection) => Promise<T>,
+  look: (landing: Landing) => Promise<T>,
 ): Promise<T> {
-  const database = await patience(() => openDatabase(path))
-  try {
-    return await look(database.connection)
-  } finally {
-    database.close()
-  }
+  const landing = await readFile(path, patience)
+  return look(landing).finally(() => landing.close())
 }
 
 /** Writes the rows of a log into its file. DuckDB does that when it closes the file, but says nothing if it cannot. */
 async function emptyLog(path: string): Promise<void> {
   const database = await openDatabase(path, `${path}.sync`)
-  await closingOnError(database, () => run(database.connection, ['CHECKPOINT'])).catch((error) => {
+  await closingOnError(database, () => database.connection.run('CHECKPOINT')).catch((error) => {
     throw unwritable(error)
   })
   database.close()
@@ -196,12 +156,6 @@ async function emptyLog(path: string): Promise<void> {
 function remove(path: string): void {
   for (const file of [path, `${path}.wal`]) rmSync(file, { force: true })
 }
-
-/** Nobody can write into a copy; its owner decides who else reads it. */
-const MODE = 0o400
-
-/** The file that becomes a copy when it is complete. */
-const partialOf = (copy: string) => `${copy}.publish`
 
 /** The names of the files that DuckDB and a sync create beside a warehouse. */
 const BESIDE = ['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.sync']
@@ -231,6 +185,7 @@ export async function assertPublishable(file: string, copy: string, owner: Owner
       `The warehouse has the name of the file in which a sync makes the copy given by --publish: ${file}. Name another file for the copy.`,
     )
   try {
+    if (isParquetFolder(copy)) return assertParquetFolder(copy, owner)
     accessSync(dirname(copy), constants.W_OK)
     ownFile(copy)
   } catch (error) {
@@ -255,53 +210,11 @@ async function isCopyFor(owner: Owner, copy: string): Promise<boolean> {
     return await lookInto(
       copy,
       (open) => open(),
-      (connection) => isOwned(connection, copy, owner),
+      (landing) => isOwned(landing, copy, owner, FORMAT_BEFORE),
     )
   } catch (error) {
     // Whoever has a copy open continues with it when it is replaced.
     const isInUse = error instanceof ConnectorError && error.failure === 'transient'
     return isInUse || error instanceof RedactedOtherwise
   }
-}
-
-/**
- * Atomically replaces the previous copy of a file, and keeps its mode: processes that read the previous copy
- * continue with it. Nobody may write the file meanwhile. If it throws a ConnectorError, the copy has not
- * changed.
- */
-export function publish(file: string, copy: string): void {
-  const fresh = partialOf(copy)
-  try {
-    const mode = existsSync(copy) ? statSync(copy).mode & 0o777 : MODE
-    rmSync(fresh, { force: true })
-    copyFileSync(file, fresh, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
-    const written = openSync(fresh, 'r+')
-    fsyncSync(written)
-    closeSync(written)
-    chmodSync(fresh, mode)
-    ownFile(copy)
-    // What a killed process has written for the previous copy would be read as a part of the new one.
-    rmSync(`${copy}.wal`, { force: true })
-    renameSync(fresh, copy)
-  } catch (error) {
-    rmSync(fresh, { force: true })
-    throw unpublished(copy, error)
-  }
-}
-
-function unpublished(copy: string, error: unknown): ConnectorError {
-  if (error instanceof ConnectorError)
-    return new ConnectorError(
-      error.failure,
-      error.id,
-      `The copy given by --publish cannot be written: ${error.message}`,
-      { cause: error },
-    )
-  const { code = '', message } = error as NodeJS.ErrnoException
-  return new ConnectorError(
-    code === 'ENOSPC' ? 'system' : 'config',
-    'copy-not-written',
-    `The copy given by --publish cannot be written: ${copy} (${code === '' ? message : code}).`,
-    { cause: error },
-  )
 }

@@ -1,21 +1,27 @@
 import { linkSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { ownFile } from '../ground/private-file.ts'
-import { claim, type Owner } from './account.ts'
-import { atomically, closingOnError, openDatabase, run } from './duckdb.ts'
-import { unwritable } from './unwritable.ts'
+import { ownFile } from '../../ground/private-file.ts'
+import { unwritable } from '../unwritable.ts'
+import { closingOnError, openDatabase } from './database.ts'
+
+/** Creates the schemas of a warehouse where they are missing. */
+export const SCHEMAS = 'CREATE SCHEMA IF NOT EXISTS flat; CREATE SCHEMA IF NOT EXISTS _protime'
 
 /**
  * Creates the file of a warehouse, which has an owner as soon as it is visible: it is made in the folder of the sync,
- * where nobody else can put anything. An empty file in its place is replaced. If another process creates the file
+ * where nobody else can put anything. `claim` are the statements that give it one. An empty file in its place is replaced. If another process creates the file
  * meanwhile, that one stays.
  */
-export async function createFile(path: string, folder: string, owner: Owner): Promise<void> {
+export async function createFile(
+  path: string,
+  folder: string,
+  claim: readonly string[],
+): Promise<void> {
   const fresh = join(folder, basename(path))
   const database = await openDatabase(fresh, folder)
   try {
     await closingOnError(database, async () => {
-      await atomically(database.connection, () => run(database.connection, claim(owner)))
+      await database.connection.run(['BEGIN', SCHEMAS, ...claim, 'COMMIT'].join(';\n'))
       // DuckDB does that when it closes the file, too, but says nothing if it cannot.
       await database.connection.run('CHECKPOINT')
     })

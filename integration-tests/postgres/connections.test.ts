@@ -1,0 +1,189 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Landing, Patience } from '../../src/warehouse/landing.ts'
+import { postgres } from '../../src/warehouse/postgres/engine.ts'
+import { type Fate, IS_LEFT_OUT, startProxy, startServer, type TestServer } from './server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  if (!IS_LEFT_OUT) server = await startServer()
+})
+afterAll(() => server?.stop())
+
+const NOW: Patience = (open) => open()
+
+/** Opens a warehouse of nobody in particular to write it. */
+function open(address: string): Promise<Landing> {
+  return postgres.open(address, {
+    folder: '/tmp',
+    patience: NOW,
+    inspect: async () => {},
+    log: { info() {}, warn() {}, debug() {} },
+    claim: ({ schemas }) => [`CREATE TABLE ${schemas.account}.owner (tenant TEXT)`],
+  })
+}
+
+describe.skipIf(IS_LEFT_OUT)('a warehouse in PostgreSQL', () => {
+  it('has one sync at a time, and is free when that ends or loses its connections', async () => {
+    const address = server.address('locked')
+    const first = await open(address)
+    await expect(open(address)).rejects.toMatchObject({ failure: 'transient', id: 'in-use' })
+    await open(server.address('another')).then((other) => other.close())
+    await first.close()
+    const second = await open(address)
+    await server.query(
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'protime'",
+    )
+    const third = await open(address)
+    await expect(second.run('SELECT 1')).rejects.toThrow()
+    await third.close()
+    await second.close()
+  })
+
+  it('is not written by a sync that has lost its lock after another one has begun', async () => {
+    const address = server.address('fenced')
+    const first = await open(address)
+    await first.run('CREATE TABLE fenced.rows (n INTEGER)')
+    await server.query(
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory'",
+    )
+    const second = await open(address)
+    await expect(first.run('INSERT INTO fenced.rows VALUES (1)')).rejects.toMatchObject({
+      id: 'in-use',
+    })
+    await second.run('INSERT INTO fenced.rows VALUES (2)')
+    expect(await server.query('SELECT n FROM fenced.rows')).toBe('2\n')
+    await first.close()
+    await second.close()
+  })
+
+  it('holds back no vacuum while nothing is written', async () => {
+    const landing = await open(server.address('idle'))
+    const held = await server.query(
+      "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'protime' AND (backend_xid IS NOT NULL OR backend_xmin IS NOT NULL)",
+    )
+    expect(held).toBe('0\n')
+    await landing.close()
+  })
+
+  it.each<[Fate, number]>([
+    ['drop before', 0],
+    ['drop after', 1],
+  ])('has each row once when the answer to COMMIT is lost: %s', async (fate, there) => {
+    const schema = fate.replace(' ', '_')
+    let drops = 0
+    const proxy = await startProxy(server.port, (sent) =>
+      drops > 0 && sent.includes('COMMIT') && drops-- > 0 ? fate : 'pass',
+    )
+    const landing = await open(server.address(schema, { port: proxy.port }))
+    await landing.run(`CREATE TABLE ${schema}.rows (n INTEGER)`)
+    drops = 1
+    const written = landing.run(`INSERT INTO ${schema}.rows VALUES (1)`)
+    if (there === 1) {
+      await written
+      await landing.run(`INSERT INTO ${schema}.rows VALUES (2)`)
+      expect(await server.query(`SELECT count(*) FROM ${schema}.rows`)).toBe('2\n')
+    } else {
+      const error = await written.catch((reason: unknown) => reason)
+      expect(landing.failureOf(error)).toMatchObject({
+        error: { failure: 'transient', id: 'warehouse-not-reached' },
+        isOfAll: true,
+      })
+      expect(await server.query(`SELECT count(*) FROM ${schema}.rows`)).toBe('0\n')
+    }
+    await landing.close()
+    proxy.close()
+  })
+
+  it('waits for no lock of others for long, and tries again', async () => {
+    const landing = await open(server.address('busy'))
+    await landing.run('CREATE TABLE busy.rows (n INTEGER)')
+    const reader = await postgres.read(server.address('busy'), NOW)
+    await reader.query('SELECT * FROM busy.rows')
+    const blocked = landing.run('ALTER TABLE busy.rows ADD COLUMN m INTEGER')
+    setTimeout(() => void reader.close(), 3_000)
+    await blocked
+    const stays = await postgres.read(server.address('busy'), NOW)
+    await stays.query('SELECT * FROM busy.rows')
+    const error = await landing
+      .run('ALTER TABLE busy.rows ADD COLUMN k INTEGER')
+      .catch((reason: unknown) => reason)
+    expect(landing.failureOf(error)).toMatchObject({
+      error: { failure: 'transient', id: 'in-use' },
+      isOfAll: false,
+    })
+    await stays.close()
+    await landing.close()
+  }, 60_000)
+
+  it('needs neither a superuser nor TEMPORARY, and no right to create schemas that exist', async () => {
+    await server.query(`CREATE ROLE loader LOGIN PASSWORD '${server.password}'`)
+    await server.query('REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC')
+    const address = server.address('own', { user: 'loader' })
+    await expect(open(address)).rejects.toMatchObject({ failure: 'config', id: 'rights-missing' })
+    for (const name of ['own', 'own_flat', 'own_meta'])
+      await server.query(`CREATE SCHEMA ${name} AUTHORIZATION loader`)
+    const landing = await open(address)
+    await landing.atomically(() => landing.scratch('_protime_last', 'SELECT 1 AS one'))
+    await landing.close()
+  })
+
+  it.each([
+    ['a wrong password', { env: 'wrong-word' }, {}, 'config', 'warehouse-not-opened'],
+    ['no password', { env: '' }, {}, 'config', 'password-missing'],
+    ['a missing server', {}, { port: 1 }, 'transient', 'warehouse-not-reached'],
+    ['no TLS', {}, { mode: '&sslmode=require' }, 'config', 'warehouse-not-opened'],
+    ['a word of SQL as schema', {}, { schema: 'table' }, 'config', 'warehouse-not-opened'],
+    ['an unknown database', {}, { database: 'nowhere' }, 'config', 'warehouse-not-opened'],
+  ] as const)(
+    'refuses %s',
+    async (_what, { env }: { env?: string }, at: Readonly<
+      Record<string, string | number>
+    >, failure, id) => {
+      const { port = server.port, mode = '', schema = 'refused', database = 'postgres' } = at
+      const before = process.env['PGPASSWORD']
+      if (env !== undefined) process.env['PGPASSWORD'] = env
+      const address = `postgres://protime@127.0.0.1:${port}/${database}?schema=${schema}${mode}`
+      const error = await open(address).catch((reason: unknown) => reason)
+      process.env['PGPASSWORD'] = before
+      expect(error).toMatchObject({ failure, id })
+      expect(String(error)).not.toMatch(/wrong-word|loopback-only/)
+    },
+  )
+
+  it('is encrypted, and only with a certificate that is trusted unless the address says otherwise', async () => {
+    const [key, certificate] = ['server.key', 'server.crt'].map((name) => join(server.data, name))
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+    execFileSync(
+      'openssl',
+      [
+        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+        ...['-days', '2', '-keyout', String(key), '-out', String(certificate), ...names],
+      ],
+      { stdio: 'ignore' },
+    )
+    const { uid } = statSync(server.data)
+    for (const file of [key, certificate]) chownSync(String(file), uid, uid)
+    chmodSync(String(key), 0o600)
+    await server.query('ALTER SYSTEM SET ssl = on')
+    await server.query('SELECT pg_reload_conf()')
+    const address = server.address('encrypted').replace('127.0.0.1', 'localhost')
+    await expect
+      .poll(() => open(`${address}&sslmode=require`).then((one) => one.close(), String))
+      .toBe(undefined)
+    const unchecked = await open(`${address}&sslmode=require`)
+    expect(
+      await server.query(
+        "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'protime' AND NOT ssl",
+      ),
+    ).toBe('0\n')
+    await unchecked.close()
+    await expect(open(`${address}&sslmode=verify-full`)).rejects.toMatchObject({
+      failure: 'config',
+      id: 'warehouse-not-opened',
+      message: expect.stringContaining('NODE_EXTRA_CA_CERTS'),
+    })
+  })
+})

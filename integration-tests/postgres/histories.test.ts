@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startEmulator } from '../../emulator/emulator.ts'
+import type { Stream } from '../../src/streams/collections.ts'
+import { streams as catalogue } from '../../src/streams/streams.ts'
+import { events, inserts, narrow, oddInDuckDb } from '../histories/arbitrary-events.ts'
+import type { Event } from '../histories/history.ts'
+import { DAY_MS, runSettings } from '../histories/property.ts'
+import { createTenant } from '../histories/tenant.ts'
+import { protime, verifiedDifferences } from '../testing/protime.ts'
+import { flatDifferences } from './flat-views.ts'
+import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
+
+let server: TestServer
+let schemas = 0
+beforeAll(async () => {
+  if (!IS_LEFT_OUT) server = await startServer()
+})
+afterAll(() => server?.stop())
+
+/** Changes of a few records, also by members that no schema has, in as many turns as there are lists of them. */
+const focus = {
+  ...narrow,
+  stream: fc.nat(1),
+  // A text of 42 million characters takes minutes in two warehouses.
+  odd: oddInDuckDb.filter(({ value }) => !JSON.stringify(value).includes('$repeat')),
+}
+const histories = fc.record({
+  seed: fc.integer({ min: 1, max: 1000 }),
+  stream: fc.constantFrom('contracts', 'clockings', 'activity_durations', 'absences'),
+  seeded: fc.array(inserts(focus), { minLength: 2, maxLength: 8 }),
+  turns: fc.array(
+    fc.record({
+      events: fc.array(events(focus), { minLength: 1, maxLength: 8 }),
+      /** The months that are kept from then on; 0 keeps all. */
+      months: fc.constantFrom(0, 0, 1, 3),
+    }),
+    { minLength: 3, maxLength: 6 },
+  ),
+})
+
+interface TwoWarehouses {
+  readonly seed: number
+  readonly stream: string
+  readonly seeded: readonly Extract<Event, { do: 'change' }>['change'][]
+  readonly turns: readonly { readonly events: readonly Event[]; readonly months: number }[]
+}
+
+/** Syncs a tenant into both engines after each turn, and throws where they or the service differ. */
+async function land({ seed, stream, seeded, turns }: TwoWarehouses): Promise<void> {
+  const emulator = await startEmulator({ seed, people: 0, months: 0, pageSize: 3 })
+  const folder = mkdtempSync(join(tmpdir(), 'histories-'))
+  const [file, schema] = [join(folder, 'history.duckdb'), `history_${++schemas}`]
+  const names = [stream, 'people']
+  try {
+    const all = names.map((name) => catalogue.get(name) as Stream)
+    const tenant = createTenant(emulator, all)
+    for (const change of seeded) tenant.happen({ do: 'change', change })
+    const path = join(folder, 'config.json')
+    for (const { events, months } of [{ events: [], months: 0 }, ...turns]) {
+      const kept = months === 0 ? {} : { retain_months: months }
+      const config = { ...emulator.config(), future_days: 730, ...kept }
+      writeFileSync(path, JSON.stringify(config), { mode: 0o600 })
+      for (const event of events) tenant.happen(event)
+      for (const warehouse of [file, server.address(schema)]) {
+        const words = ['--warehouse', warehouse, '--streams', names.join(',')]
+        const { exitCode, stderr } = await protime('sync', '--config', path, ...words)
+        expect([exitCode, stderr]).toEqual([0, stderr])
+        expect(await verifiedDifferences(config, ...words)).toEqual([])
+      }
+      expect(await flatDifferences(server, schema, file)).toEqual([])
+    }
+  } finally {
+    await emulator.close()
+    await server.query(`DROP SCHEMA ${schema}, ${schema}_flat, ${schema}_meta CASCADE`)
+    rmSync(folder, { recursive: true })
+  }
+}
+
+describe.skipIf(IS_LEFT_OUT)('a random history', () => {
+  it(
+    'makes DuckDB and PostgreSQL equal to the service and to each other at every change',
+    async () => {
+      const { runs, endOnFailure } = runSettings(4)
+      await fc.assert(fc.asyncProperty(histories, land), { numRuns: runs, endOnFailure })
+    },
+    DAY_MS,
+  )
+})

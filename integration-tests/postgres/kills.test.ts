@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startTenant, type Tenant } from '../engines/tenant.ts'
+import { protime, startProtime, verify } from '../testing/protime.ts'
+import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
+
+const FEW = 'people,jobs,sectors,clockings,calculated_totals'
+const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
+/** Of each kind; dozens each night. */
+const KILLS = 3 * Math.ceil(Number(process.env['HISTORIES_SCALE'] ?? '1') / 5)
+
+let server: TestServer
+let folder: string
+let tenant: Tenant
+beforeAll(async () => {
+  if (!IS_LEFT_OUT) server = await startServer()
+})
+afterAll(() => server?.stop())
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'protime-kills-'))
+  tenant = await startTenant()
+})
+afterEach(async () => {
+  await tenant.emulator.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function words(schema: string): string[] {
+  const config = join(folder, 'config.json')
+  writeFileSync(config, JSON.stringify(tenant.config), { mode: 0o600 })
+  return ['--config', config, '--warehouse', server.address(schema), '--streams', FEW]
+}
+
+const BACKENDS = "FROM pg_stat_activity WHERE application_name = 'protime'"
+
+describe.skipIf(IS_LEFT_OUT)('after kills at any moment, the warehouse equals the service', () => {
+  it.each<[string, (child: { kill(): void }) => Promise<unknown>]>([
+    ['the process', async (child) => child.kill()],
+    ['its connections', () => server.query(`SELECT pg_terminate_backend(pid) ${BACKENDS}`)],
+    ['the server', () => server.crash()],
+  ])(
+    'of %s',
+    async (what, kill) => {
+      const schema = `killed_${what.replaceAll(' ', '_')}`
+      await protime('sync', ...words(schema))
+      for (let n = 0; n < KILLS; n++) {
+        tenant.emulator.randomChanges(CHANGES)
+        // Every other sync reads everything anew.
+        if (n % 2 === 1) tenant.emulator.advance({ hours: 73 })
+        const { child, ended, log } = startProtime(['sync', ...words(schema)])
+        await expect.poll(log, { interval: 5 }).toContain('streams:')
+        await sleep((n * 37) % 200)
+        await kill({ kill: () => child.kill('SIGKILL') })
+        await ended
+        const next = await protime('sync', '--wait', '20s', ...words(schema))
+        expect(next, next.stderr).toMatchObject({ exitCode: 0 })
+        const { exitCode, differences } = await verify(...words(schema))
+        expect([exitCode, differences]).toEqual([0, []])
+      }
+      const left = await server.query(
+        `SELECT relname FROM pg_class WHERE relnamespace = '${schema}_meta'::regnamespace AND relkind = 'r' AND relname ~ '^(_protime|next)'`,
+      )
+      expect(left).toBe('')
+      expect(await server.query(`SELECT count(*) ${BACKENDS}`)).toBe('0\n')
+    },
+    3_600_000,
+  )
+})

@@ -1,0 +1,219 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { startTenant, type Tenant } from '../engines/tenant.ts'
+import { PRIVACY_KEY } from '../histories/history.ts'
+import { protime, verify } from '../testing/protime.ts'
+import { flatDifferences } from './flat-views.ts'
+import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
+
+/** Streams of each kind; all of them cost most of a second each time. */
+const FEW = ['people', 'jobs', 'sectors', 'clockings', 'calculated_totals']
+const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
+
+let server: TestServer
+let folder: string
+let tenant: Tenant
+let schemas = 0
+beforeAll(async () => {
+  if (!IS_LEFT_OUT) server = await startServer()
+})
+afterAll(() => server?.stop())
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'protime-sync-'))
+  tenant = await startTenant()
+  schemas++
+})
+afterEach(async () => {
+  await tenant.emulator.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const schema = () => `acme_${schemas}`
+const address = () => server.address(schema())
+
+/** Runs a command with the configuration of the tenant. */
+async function run(command: string, ...words: readonly string[]) {
+  const { exitCode, stdout, stderr } = await protime(command, ...configured(), ...words)
+  return { exitCode, stdout, stderr }
+}
+
+function configured(settings: object = {}): string[] {
+  const config = join(folder, 'config.json')
+  writeFileSync(config, JSON.stringify({ ...tenant.config, ...settings }), { mode: 0o600 })
+  return ['--config', config]
+}
+
+const sync = (...words: readonly string[]) => run('sync', '--warehouse', address(), ...words)
+const syncFew = (...words: readonly string[]) => sync('--streams', FEW.join(','), ...words)
+const ask = async (sql: string) => (await server.query(sql)).trim()
+const verified = () => verify(...configured(), '--warehouse', address())
+
+describe.skipIf(IS_LEFT_OUT)('protime sync into PostgreSQL', () => {
+  it('makes the warehouse equal to the service, and its views equal to those of DuckDB', {
+    timeout: 180_000,
+  }, async () => {
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    expect((await verified()).differences).toEqual([])
+    tenant.emulator.randomChanges(CHANGES)
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    expect(await verified()).toMatchObject({ exitCode: 0, differences: [] })
+    tenant.emulator.randomChanges(CHANGES)
+    tenant.emulator.advance({ hours: 73 })
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    expect(await verified()).toMatchObject({ exitCode: 0, differences: [] })
+    const file = join(folder, 'acme.duckdb')
+    await run('sync', '--warehouse', file)
+    expect(await flatDifferences(server, schema(), file)).toEqual([])
+  })
+
+  it('touches nothing by a complete read of unchanged rows', async () => {
+    await syncFew()
+    const marks = () =>
+      ask(`SELECT string_agg(xmin::text || ctid::text, ',' ORDER BY id) FROM ${schema()}.clockings`)
+    const before = await marks()
+    await syncFew('--full-refresh')
+    expect(await marks()).toBe(before)
+  })
+
+  it('leaves views, grants, indexes and columns of others while it replaces rows', async () => {
+    await syncFew()
+    await server.query(`CREATE ROLE reader_${schemas}`)
+    for (const statement of [
+      `CREATE SCHEMA theirs_${schemas}`,
+      `CREATE VIEW theirs_${schemas}.days AS SELECT date, count(*) AS n FROM ${schema()}_flat.clockings GROUP BY date`,
+      `GRANT SELECT ON ${schema()}.clockings TO reader_${schemas}`,
+      `CREATE INDEX theirs ON ${schema()}.clockings (date)`,
+      `ALTER TABLE ${schema()}.people ADD COLUMN note TEXT DEFAULT 'mine'`,
+    ])
+      await server.query(statement)
+    tenant.emulator.randomChanges(CHANGES)
+    tenant.emulator.advance({ hours: 73 })
+    expect(await syncFew()).toMatchObject({
+      exitCode: 0,
+      stderr: expect.not.stringContaining('no sync has'),
+    })
+    expect(await ask(`SELECT sum(n) FROM theirs_${schemas}.days`)).toBe(
+      await ask(`SELECT count(*) FROM ${schema()}.clockings`),
+    )
+    expect(
+      await ask(
+        `SELECT has_table_privilege('reader_${schemas}', '${schema()}.clockings', 'SELECT')`,
+      ),
+    ).toBe('t')
+    expect(
+      await ask(
+        `SELECT count(*) FROM pg_indexes WHERE schemaname = '${schema()}' AND indexname = 'theirs'`,
+      ),
+    ).toBe('1')
+    expect(
+      Number(await ask(`SELECT count(*) FROM ${schema()}.people WHERE note = 'mine'`)),
+    ).toBeGreaterThan(0)
+    expect((await verified()).differences).toEqual([])
+  })
+
+  it('shows a reader two states of a stream that is replaced, and no other', async () => {
+    await syncFew()
+    const seen = new Set<string>()
+    let isOver = false
+    const poll = (async () => {
+      while (!isOver)
+        seen.add(
+          await ask(
+            `SELECT count(*), sum(hashtext(clockings::text)) FROM ${schema()}.clockings AS clockings`,
+          ),
+        )
+    })()
+    tenant.emulator.randomChanges({ inserts: 200, updates: 200, deletes: 100, softDeletes: 0 })
+    tenant.emulator.advance({ hours: 73 })
+    await syncFew()
+    isOver = true
+    await poll
+    expect(seen.size).toBeLessThanOrEqual(2)
+  })
+
+  it('rewrites everything where it is after stricter settings of personal data', async () => {
+    await syncFew()
+    await server.query(`CREATE VIEW theirs_of_${schemas} AS SELECT * FROM ${schema()}_flat.people`)
+    const strict = configured({
+      personal_data: 'pseudonymised',
+      privacy_key: PRIVACY_KEY,
+    })
+    const words = ['sync', ...strict, '--warehouse', address(), '--streams', FEW.join(',')]
+    expect(await protime(...words)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--rewrite'),
+    })
+    const names = await ask(
+      `SELECT count(DISTINCT "lastname") FROM ${schema()}.people WHERE "lastname" IS NOT NULL`,
+    )
+    expect(Number(names)).toBeGreaterThan(0)
+    const old = await ask(`SELECT replace(min("lastname"), '''', '''''') FROM ${schema()}.people`)
+    expect(await protime(...words, '--rewrite')).toMatchObject({ exitCode: 0 })
+    expect(
+      await ask(
+        `SELECT count(*) FROM ${schema()}.people AS people WHERE people::text LIKE '%' || '${old}' || '%'`,
+      ),
+    ).toBe('0')
+    expect(
+      await verify(...strict, '--warehouse', address(), '--streams', FEW.join(',')),
+    ).toMatchObject({ exitCode: 0 })
+    expect(await ask(`SELECT count(*) FROM pg_class WHERE relname = 'rewrite'`)).toBe('0')
+    expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+  })
+
+  it('is asked by the other commands, also as a member of the configuration', async () => {
+    await syncFew()
+    const config = configured({ warehouse: address(), streams: FEW })
+    const status = await protime('status', ...config, '--json')
+    expect(JSON.parse(status.stdout)).toMatchObject({ tenant: 'demo', sync: { exit: 0 } })
+    const rows = await protime('query', ...config, '--json', 'SELECT count(*) AS n FROM people')
+    expect(JSON.parse(rows.stdout)).toEqual({
+      n: Number(await ask(`SELECT count(*) FROM ${schema()}.people`)),
+    })
+    expect(await protime('sync', ...config)).toMatchObject({ exitCode: 0 })
+    expect(await protime('verify', ...config, '--sync')).toMatchObject({ exitCode: 0 })
+    const project = join(folder, 'models')
+    expect(await protime('dbt', 'init', ...config, '--project', project)).toMatchObject({
+      exitCode: 0,
+    })
+    expect(readFileSync(join(project, 'profiles.yml'), 'utf8')).toContain('type: postgres')
+    const published = await protime('sync', ...config, '--publish', join(folder, 'copy.duckdb'))
+    expect(published).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Leave --publish out'),
+    })
+    const all = [status, rows, published].map(({ stdout, stderr }) => stdout + stderr).join('')
+    expect(all).not.toContain(server.password)
+  })
+
+  it('refuses the warehouse of another tenant, and a password in the address', async () => {
+    await syncFew()
+    const { environment } = tenant.config as { environment: { auth_url: string } }
+    const another = configured({
+      tenant: 'another',
+      environment: { ...environment, auth_url: environment.auth_url.replace('/demo', '/another') },
+    })
+    expect(await protime('sync', ...another, '--warehouse', address())).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('rows of another tenant'),
+    })
+    const open = address().replace('protime@', 'protime:open-word@')
+    const refused = await run('sync', '--warehouse', open)
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('PGPASSWORD') })
+    expect(refused.stdout + refused.stderr).not.toContain('open-word')
+  })
+
+  it('repairs a table that somebody has dropped or changed', async () => {
+    await syncFew()
+    await server.query(`DROP TABLE ${schema()}.clockings CASCADE`)
+    await server.query(`ALTER TABLE ${schema()}.people DROP COLUMN firstname CASCADE`)
+    await server.query(`DROP VIEW ${schema()}_flat.jobs`)
+    await server.query(`ALTER TABLE ${schema()}.jobs ALTER COLUMN id TYPE TEXT`)
+    const { exitCode, stderr } = await syncFew()
+    expect([exitCode, stderr.match(/though no sync has done that/g)?.length]).toEqual([0, 6])
+    expect((await verified()).differences).toEqual([])
+    expect(Number(await ask(`SELECT count(*) FROM ${schema()}_flat.clockings`))).toBeGreaterThan(0)
+  })
+})

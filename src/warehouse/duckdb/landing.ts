@@ -1,0 +1,210 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { ConnectorError } from '../../ground/errors.ts'
+import { type Column, HELPER } from '../column.ts'
+import type {
+  FlatView,
+  Landing,
+  LandingFailure,
+  Patience,
+  PresentTables,
+  RowFile,
+  TextColumns,
+} from '../landing.ts'
+import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
+import { quoted } from '../sql.ts'
+import { unwritable } from '../unwritable.ts'
+import { type Database, makeRoom, openDatabase, texts } from './database.ts'
+import { duckDbDialect, literal } from './dialect.ts'
+import { isParquetFolder, publishParquet } from './parquet.ts'
+import { publish, unpublished } from './publish.ts'
+import { jsonRows } from './query.ts'
+
+/** Opens a file only to read it; throws what `openDatabase` throws. */
+export async function readFile(path: string, patience: Patience): Promise<Landing> {
+  return createLanding(path, await patience(() => openDatabase(path)))
+}
+
+/** A DuckDB file that is open. */
+export function createLanding(path: string, { connection, close }: Database): Landing {
+  let room = 0
+  return {
+    sql: duckDbDialect,
+    query: (sql) => texts(connection, sql),
+    jsonRows: (sql) => jsonRows(connection, sql),
+    stream: (sql) => chunksOf(connection, sql),
+    async run(sql, values) {
+      await connection.run(sql, values === undefined ? undefined : [...values])
+    },
+    present: () => presentTables(connection),
+    async atomically(work) {
+      await connection.run('BEGIN')
+      try {
+        const result = await work()
+        await connection.run('COMMIT')
+        return result
+      } catch (error) {
+        // If a COMMIT fails, DuckDB has ended the transaction itself.
+        await connection.run('ROLLBACK').catch(() => {})
+        throw error
+      }
+    },
+    // DuckDB finds them without an index, which a kill might damage.
+    indexKey: async () => {},
+    makeRoom: makeRoomFor,
+    async canDropColumns(stream) {
+      const of = `${HERE} AND schema_name = 'main' AND table_name = ${literal(stream)}`
+      const [[count] = []] = await texts(
+        connection,
+        `SELECT (SELECT count(*) FROM duckdb_indexes() ${of}) + (SELECT count(*) FROM duckdb_constraints() ${of})`,
+      )
+      return count === '0'
+    },
+    async scratch(name, query) {
+      await connection.run(`CREATE OR REPLACE TEMP TABLE ${name} AS ${query}`)
+      return `temp.${name}`
+    },
+    async stage(name, files, columns) {
+      await makeRoomFor(longestOf(files))
+      let before = 0
+      for (const file of files) {
+        const into =
+          before === 0 ? `CREATE OR REPLACE TEMP TABLE ${name} AS` : `INSERT INTO temp.${name}`
+        const number = `row_number() OVER () + ${before} AS ${HELPER.row}, file.${HELPER.op} AS ${HELPER.op}`
+        await connection.run(
+          `${into} SELECT ${number}, ${valuesOf(file, columns)} FROM ${rowsOf(file)}`,
+        )
+        before += file.count
+      }
+      return `temp.${name}`
+    },
+    async append(table, files, columns, constants) {
+      await makeRoomFor(longestOf(files))
+      const names = [...columns.map(({ name }) => quoted(name)), ...constants.keys()].join(', ')
+      for (const file of files) {
+        const values = [valuesOf(file, columns), ...constants.values()].join(', ')
+        await connection.run(
+          `INSERT INTO ${table} (${names}) SELECT ${values} FROM ${rowsOf(file)}`,
+        )
+      }
+    },
+    async replaceView({ name, query, comments }: FlatView) {
+      const view = `CREATE OR REPLACE VIEW flat.${quoted(name)} AS ${query}`
+      // There are hundreds of statements, which take half as long in one call.
+      await connection.run([view, ...comments].join(';\n'))
+      const [[, digest] = []] = await texts(connection, `${VIEWS} AND view_name = ${literal(name)}`)
+      return digest ?? undefined
+    },
+    failureOf,
+    async publish(copy) {
+      // Afterwards everything is in the file, and DuckDB writes nothing more. Reading the file makes the system release the
+      // lock of the process.
+      await connection.run('CHECKPOINT').catch((error) => {
+        throw unwritable(error)
+      })
+      if (!isParquetFolder(copy)) return publish(path, copy)
+      await publishParquet(connection, copy).catch((error) => {
+        throw unpublished(copy, error)
+      })
+    },
+    close: async () => close(),
+  }
+
+  async function makeRoomFor(longest: number): Promise<void> {
+    if (longest <= room) return
+    room = longest
+    await makeRoom(connection, room)
+  }
+}
+
+/** Errors of the file, with which the commit of any stream fails. */
+const OF_THE_FILE = /IO Error|FATAL|No space left|ENOSPC|has been invalidated/
+
+/** See `Landing.failureOf`. */
+export function failureOf(error: unknown): LandingFailure {
+  const isOfAll = OF_THE_FILE.test(String(error))
+  // After a kill, DuckDB may restore an index that does not fit its table. It then fails at each delete, until the index
+  // is dropped; the connector creates none.
+  if (error instanceof ConnectorError || !/rows from index/.test(String(error)))
+    return { error: unwritable(error), isOfAll }
+  const damaged = new ConnectorError(
+    'config',
+    'damaged-index',
+    'The warehouse cannot be written: an index that you have added to a table is damaged. Drop it (SELECT * FROM duckdb_indexes() lists all), sync again, and create it again. The warehouse has the rows of the last commit.',
+    { cause: error },
+  )
+  return { error: damaged, isOfAll }
+}
+
+async function* chunksOf(connection: DuckDBConnection, sql: string): AsyncIterable<TextColumns> {
+  const result = await connection.stream(sql)
+  for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) {
+    const { rowCount } = chunk
+    const now = chunk
+    const valuesOf = (column: number) => now.getColumnValues(column) as readonly (string | null)[]
+    yield { rowCount, valuesOf }
+  }
+}
+
+function longestOf(files: readonly RowFile[]): number {
+  return Math.max(0, ...files.map(({ longest }) => longest))
+}
+
+/** The size of the parts in which DuckDB reads a file, in bytes. */
+const BUFFER = 4 * 1024 * 1024
+
+/** Selects the values of a file for these columns; the file may lack some of them. */
+function valuesOf({ columns }: RowFile, wanted: readonly Column[]): string {
+  const places = new Map(columns.map(({ name }, i) => [name, `file._protime_${i}`]))
+  return wanted
+    .map(({ name, type }) => `${places.get(name) ?? `NULL::${type}`} AS ${quoted(name)}`)
+    .join(', ')
+}
+
+/**
+ * Reads a file. Its columns are numbered, so names of the service cannot conflict. Its parts are read in parallel, unless
+ * one may begin in a text that looks like rows.
+ */
+function rowsOf({ path, columns, longest, imitatesRows }: RowFile): string {
+  const types = [
+    `${HELPER.op}: 'VARCHAR'`,
+    ...columns.map(({ type }, i) => `_protime_${i}: ${literal(type)}`),
+  ]
+  const line = longest + 1
+  return `read_csv(${literal(path)}, auto_detect = false, header = false,
+    delim = ${byte(SEPARATOR)}, new_line = '\\n', quote = ${byte(QUOTING)}, escape = ${byte(QUOTING)},
+    nullstr = ${byte(NULL)}, allow_quoted_nulls = false, parallel = ${!imitatesRows}, columns = {${types.join(', ')}},
+    max_line_size = ${line}, buffer_size = ${Math.max(BUFFER, line * 2)}) AS file`
+}
+
+const byte = (code: number) => literal(String.fromCharCode(code))
+
+async function presentTables(connection: DuckDBConnection): Promise<PresentTables> {
+  const columns = new Map<string, Map<string, string>>()
+  for (const [table = '', column = '', type = ''] of await lowerCased(COLUMNS))
+    columns.set(table, (columns.get(table) ?? new Map()).set(column, type.toUpperCase()))
+  const others = new Set((await lowerCased(OTHERS)).map(([name]) => name))
+  const views = new Map((await lowerCased(VIEWS)).map(([name, digest = '']) => [name, digest]))
+  const own = new Set((await lowerCased(OWN)).map(([name]) => name))
+  return {
+    columnsOf: (name) => columns.get(name),
+    inTheWayOf: (name) => [`main.${name}`, `flat.${name}`].find((one) => others.has(one)),
+    viewOf: (name) => views.get(name) ?? '',
+    hasOwn: (name) => own.has(name),
+  }
+
+  /** DuckDB's own `lower` gives a few letters another lower case than the names are looked up by. */
+  async function lowerCased(sql: string): Promise<string[][]> {
+    return (await texts(connection, sql)).map((row) =>
+      row.map((name) => String(name).toLowerCase()),
+    )
+  }
+}
+
+const HERE = 'WHERE database_name = current_database()'
+const COLUMNS = `SELECT table_name, column_name, data_type FROM duckdb_columns() ${HERE} AND schema_name = 'main'`
+/** Views in the place of our tables, and tables in the place of our views. */
+const OTHERS = `SELECT schema_name || '.' || view_name FROM duckdb_views() ${HERE} AND schema_name = 'main'
+  UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ${HERE} AND schema_name = 'flat'`
+/** DuckDB writes quotes around a type in a view that it has just made, and none when the file is opened again. */
+const VIEWS = `SELECT view_name, md5(replace(sql, '"', '')) FROM duckdb_views() ${HERE} AND schema_name = 'flat'`
+const OWN = `SELECT table_name FROM duckdb_tables() ${HERE} AND schema_name = '_protime'`

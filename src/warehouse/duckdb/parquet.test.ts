@@ -1,0 +1,138 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Owner } from '../landing.ts'
+import { sending, streamOf, syncLists } from '../testing/list-source.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parquet-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const at = (name: string) => join(folder, name)
+const ACME: Owner = { tenant: 'acme', environment: 'custom', redaction: '' }
+const PROPERTIES = {
+  person: { type: ['null', 'object'], properties: { id: { type: 'integer' } } },
+  tags: { type: ['null', 'array'] },
+  at: { type: ['null', 'string'], format: 'date-time' },
+  day: { type: ['null', 'string'], format: 'date' },
+} as const
+const RECORD =
+  '{"id":1,"person":{"id":7},"tags":["a\\u0000b"],"at":"2026-01-01T10:00:00.123456789Z","day":"9999-12-31"}'
+const jobs = new Map([[streamOf('jobs', PROPERTIES), sending(RECORD)]])
+const publish = (streams = jobs, owner = ACME, rewrites = false) =>
+  syncLists(at('w.duckdb'), streams, { publish: at('out/'), owner, rewrites })
+
+async function read(file: string): Promise<Record<string, unknown>[]> {
+  const connection = await (await DuckDBInstance.create(':memory:')).connect()
+  const answer = await connection.runAndReadAll(`FROM read_parquet('${at(file)}')`)
+  return answer.getRowObjectsJson() as Record<string, unknown>[]
+}
+
+it('a folder gets a Parquet file for each flat view, and what they are of', async () => {
+  await publish()
+  expect(readdirSync(at('out')).sort()).toEqual(['jobs.parquet', 'published.json'])
+  expect(await read('out/jobs.parquet')).toEqual([
+    {
+      id: '1',
+      person_id: '7',
+      tags: '["a\\u0000b"]',
+      at: '2026-01-01 10:00:00.123456',
+      day: '9999-12-31',
+    },
+  ])
+  expect(JSON.parse(readFileSync(at('out/published.json'), 'utf8'))).toEqual({
+    tenant: 'acme',
+    environment: 'custom',
+    moment: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    rows: { jobs: 1 },
+  })
+})
+
+it('has types that every reader of Parquet knows', async () => {
+  await publish()
+  const connection = await (await DuckDBInstance.create(':memory:')).connect()
+  const schema = await connection.runAndReadAll(
+    `SELECT name, type, converted_type FROM parquet_schema('${at('out/jobs.parquet')}')`,
+  )
+  expect(schema.getRows().slice(1)).toEqual([
+    ['id', 'INT64', 'INT_64'],
+    ['person_id', 'INT64', 'INT_64'],
+    ['tags', 'BYTE_ARRAY', 'UTF8'],
+    ['at', 'INT64', 'TIMESTAMP_MICROS'],
+    ['day', 'INT32', 'DATE'],
+  ])
+})
+
+it('files keep their modes, a new one can be read by the owner alone, and what a killed process left is replaced', async () => {
+  await publish()
+  expect(statSync(at('out/jobs.parquet')).mode & 0o777).toBe(0o400)
+  chmodSync(at('out/jobs.parquet'), 0o444)
+  writeFileSync(at('out/jobs.parquet.part'), 'half a file')
+  await publish(new Map([[streamOf('jobs', PROPERTIES), sending(RECORD, '{"id":2}')]]))
+  expect(statSync(at('out/jobs.parquet')).mode & 0o777).toBe(0o444)
+  expect(await read('out/jobs.parquet')).toHaveLength(2)
+  expect(readdirSync(at('out')).sort()).toEqual(['jobs.parquet', 'published.json'])
+})
+
+it('the file of a stream that the warehouse no longer has is removed, and other files stay', async () => {
+  await publish(new Map([...jobs, [streamOf('people', {}), sending('{"id":1}')]]))
+  writeFileSync(at('out/notes.txt'), 'mine')
+  await publish(jobs, ACME, true)
+  expect(readdirSync(at('out')).sort()).toEqual(['jobs.parquet', 'notes.txt', 'published.json'])
+})
+
+it.each([
+  [
+    'of another tenant',
+    async () =>
+      syncLists(at('other.duckdb'), jobs, {
+        publish: at('out/'),
+        owner: { ...ACME, tenant: 'other' },
+      }),
+  ],
+  [
+    'of somebody else',
+    async () => {
+      mkdirSync(at('out'))
+      writeFileSync(at('out/jobs.parquet'), 'mine')
+    },
+  ],
+  [
+    'with a note of somebody else',
+    async () => {
+      mkdirSync(at('out'))
+      writeFileSync(at('out/published.json'), 'mine')
+    },
+  ],
+])('a folder %s is not touched', async (_what, make) => {
+  await make()
+  const before = readdirSync(at('out')).map((name) => readFileSync(at(`out/${name}`)))
+  await expect(publish()).rejects.toMatchObject({ failure: 'config', id: 'not-a-copy' })
+  expect(readdirSync(at('out')).map((name) => readFileSync(at(`out/${name}`)))).toEqual(before)
+})
+
+it('what a killed first attempt has left is replaced', async () => {
+  mkdirSync(at('out'))
+  writeFileSync(at('out/published.json'), JSON.stringify({ ...ACME, moment: null, rows: {} }))
+  writeFileSync(at('out/jobs.parquet'), 'half')
+  await publish()
+  expect(await read('out/jobs.parquet')).toHaveLength(1)
+})
+
+it('a folder that a sync makes beside the warehouse is refused', async () => {
+  const published = syncLists(at('w.duckdb'), jobs, { publish: at('w.duckdb.sync/'), owner: ACME })
+  await expect(published).rejects.toMatchObject({ id: 'published-onto-itself' })
+})

@@ -1,0 +1,149 @@
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, sep } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { ConnectorError } from '../../ground/errors.ts'
+import { ownFile, ownFolder, readOwnFile } from '../../ground/private-file.ts'
+import type { Owner } from '../landing.ts'
+import { quoted } from '../sql.ts'
+import { texts } from './database.ts'
+import { literal } from './dialect.ts'
+
+/** What a folder of Parquet files says of them. It is written last. */
+interface PublishedFolder {
+  readonly tenant: string
+  readonly environment: string
+  /** When the sync ended that they show; null if they have never all been written. */
+  readonly moment: string | null
+  /** The number of rows of each file, by its stream. */
+  readonly rows: Readonly<Record<string, number>>
+}
+
+const PUBLISHED = 'published.json'
+const PARQUET = '.parquet'
+/** Nobody can write into a copy; its owner decides who else reads it. */
+const MODE = 0o400
+
+/** Whether a copy is a folder of Parquet files: its path ends with a slash. */
+export function isParquetFolder(copy: string): boolean {
+  return copy.endsWith('/') || copy.endsWith(sep)
+}
+
+/** Creates the folder if it is missing. Throws a config error if it cannot be written, or has the files of somebody else. */
+export function assertParquetFolder(folder: string, owner: Owner): void {
+  ownFolder(folder)
+  accessSync(folder, constants.W_OK)
+  const { tenant, environment } = publishedIn(folder) ?? {}
+  const isFree = tenant === undefined && !readdirSync(folder).some((name) => name.endsWith(PARQUET))
+  if (isFree || (tenant === owner.tenant && environment === owner.environment)) return
+  throw new ConnectorError(
+    'config',
+    'not-a-copy',
+    `The folder given by --publish has Parquet files that are not of this warehouse, so they are not replaced: ${folder}. Name another folder, or empty this one.`,
+  )
+}
+
+/**
+ * Writes a Parquet file for each view of the schema `flat`. Each replaces the earlier one at once: who reads that goes on
+ * with it. The folder must be among those that DuckDB may write to.
+ */
+export async function publishParquet(connection: DuckDBConnection, folder: string): Promise<void> {
+  const [[tenant = '', environment = '', moment = ''] = []] = await asTexts(connection, OWNER)
+  const before = publishedIn(folder)
+  // From now on, Parquet files in the folder are known as ours.
+  if (before === undefined) await tell({ tenant, environment, moment: null, rows: {} })
+  const rows: Record<string, number> = {}
+  for (const [stream, columns] of await viewsOf(connection)) {
+    const path = join(folder, fileName(stream))
+    const query = `SELECT ${columns.join(', ')} FROM flat.${quoted(stream)} AS source`
+    rows[stream] = await replace(path, async (fresh) => {
+      const copy = `COPY (${query}) TO ${literal(fresh)} (FORMAT parquet)`
+      const [[count] = []] = await texts(connection, copy)
+      return Number(count)
+    })
+  }
+  await tell({ tenant, environment, moment, rows })
+  for (const stream of Object.keys(before?.rows ?? {}))
+    if (!(stream in rows)) rmSync(join(folder, fileName(stream)), { force: true })
+
+  function tell(published: PublishedFolder): Promise<void> {
+    return replace(join(folder, PUBLISHED), async (fresh) =>
+      writeFileSync(fresh, `${JSON.stringify(published, null, 2)}\n`),
+    )
+  }
+}
+
+/** Writes a new file in the place of another one, and keeps its mode. */
+async function replace<T>(path: string, write: (fresh: string) => Promise<T>): Promise<T> {
+  const fresh = `${path}.part`
+  // A killed process may have left it.
+  rmSync(fresh, { force: true })
+  try {
+    const written = await write(fresh)
+    const file = openSync(fresh, 'r+')
+    fsyncSync(file)
+    closeSync(file)
+    chmodSync(fresh, existsSync(path) ? statSync(path).mode & 0o777 : MODE)
+    ownFile(path)
+    renameSync(fresh, path)
+    return written
+  } finally {
+    rmSync(fresh, { force: true })
+  }
+}
+
+/** A stream of another connector may have any name. */
+function fileName(stream: string): string {
+  return `${encodeURIComponent(stream)}${PARQUET}`
+}
+
+/** The views that syncs have made, and their columns as expressions: readers know neither DuckDB's JSON nor nanoseconds. */
+async function viewsOf(connection: DuckDBConnection): Promise<ReadonlyMap<string, string[]>> {
+  const views = new Map<string, string[]>()
+  for (const [view = '', column = '', type = ''] of await asTexts(connection, COLUMNS)) {
+    const name = quoted(column)
+    const as = AS[type]
+    const value = as === undefined ? `source.${name}` : `CAST(source.${name} AS ${as}) AS ${name}`
+    views.set(view, [...(views.get(view) ?? []), value])
+  }
+  return views
+}
+
+async function asTexts(connection: DuckDBConnection, sql: string): Promise<string[][]> {
+  return (await texts(connection, sql)).map((row) => row.map(String))
+}
+
+/** The owner, and when the last sync ended: the clock may have been set back since an earlier one. */
+const OWNER = `SELECT owner.tenant, owner.environment, strftime(last.ended AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ')
+  FROM _protime.owner AS owner, (SELECT ended FROM _protime.syncs ORDER BY rowid DESC LIMIT 1) AS last`
+const COLUMNS = `SELECT columns.table_name, columns.column_name, columns.data_type FROM duckdb_columns() AS columns
+  JOIN _protime.described AS made ON made.stream = columns.table_name
+  WHERE columns.database_name = current_database() AND columns.schema_name = 'flat'
+  ORDER BY columns.table_name, columns.column_index`
+const AS: Readonly<Record<string, string>> = { JSON: 'VARCHAR', TIMESTAMP_NS: 'TIMESTAMP' }
+
+function publishedIn(folder: string): PublishedFolder | undefined {
+  const text = readOwnFile(join(folder, PUBLISHED))
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text) as PublishedFolder
+  } catch {
+    throw new ConnectorError(
+      'config',
+      'not-a-copy',
+      `The folder given by --publish has a ${PUBLISHED} that no sync has written, so nothing is replaced: ${folder}. Name another folder, or empty this one.`,
+    )
+  }
+}

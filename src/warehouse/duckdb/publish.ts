@@ -1,0 +1,63 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { ConnectorError } from '../../ground/errors.ts'
+import { ownFile } from '../../ground/private-file.ts'
+
+/** Nobody can write into a copy; its owner decides who else reads it. */
+const MODE = 0o400
+
+/** The file that becomes a copy when it is complete. */
+export const partialOf = (copy: string) => `${copy}.publish`
+
+/**
+ * Atomically replaces the previous copy of a file, and keeps its mode: processes that read the previous copy
+ * continue with it. Nobody may write the file meanwhile. If it throws a ConnectorError, the copy has not
+ * changed.
+ */
+export function publish(file: string, copy: string): void {
+  const fresh = partialOf(copy)
+  try {
+    const mode = existsSync(copy) ? statSync(copy).mode & 0o777 : MODE
+    rmSync(fresh, { force: true })
+    copyFileSync(file, fresh, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
+    const written = openSync(fresh, 'r+')
+    fsyncSync(written)
+    closeSync(written)
+    chmodSync(fresh, mode)
+    ownFile(copy)
+    // What a killed process has written for the previous copy would be read as a part of the new one.
+    rmSync(`${copy}.wal`, { force: true })
+    renameSync(fresh, copy)
+  } catch (error) {
+    rmSync(fresh, { force: true })
+    throw unpublished(copy, error)
+  }
+}
+
+/** The error for a copy that cannot be written. */
+export function unpublished(copy: string, error: unknown): ConnectorError {
+  if (error instanceof ConnectorError)
+    return new ConnectorError(
+      error.failure,
+      error.id,
+      `The copy given by --publish cannot be written: ${error.message}`,
+      { cause: error },
+    )
+  const { code = '', message } = error as NodeJS.ErrnoException
+  return new ConnectorError(
+    code === 'ENOSPC' ? 'system' : 'config',
+    'copy-not-written',
+    `The copy given by --publish cannot be written: ${copy} (${code === '' ? message : code}).`,
+    { cause: error },
+  )
+}

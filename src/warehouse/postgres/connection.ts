@@ -1,0 +1,98 @@
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import type { Client, CustomTypesConfig, QueryArrayResult } from 'pg'
+import { ConnectorError } from '../../ground/errors.ts'
+import { howToInstall } from '../how-to-install.ts'
+import { type PostgresAddress, passwordFor, shownAddress } from './address.ts'
+import { notOpened } from './failure.ts'
+
+/** The part of a connection that is used. */
+export interface Connection {
+  /** Runs statements, separated by semicolons, or one with values for `$1`, `$2` and so on. Returns the rows of the last one. */
+  query(sql: string, values?: readonly string[]): Promise<Answer>
+  /** Runs one statement of the user. */
+  queryOne(sql: string): Promise<Answer>
+  /** Runs a COPY with the content of a file. */
+  copy(sql: string, path: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** All values are texts, as PostgreSQL writes them. */
+export interface Answer {
+  readonly rows: readonly (string | null)[][]
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[]
+}
+
+/** How long to wait for a server that does not answer. */
+const CONNECT_MS = 15_000
+/** The size of the parts in which a file is sent. */
+const PART = 256 * 1024
+const AS_TEXT = { getTypeParser: () => (value: unknown) => value } as CustomTypesConfig
+
+/** Opens a connection. Throws a config error if the server refuses, and a transient one if it cannot be reached. */
+export async function connect(address: PostgresAddress): Promise<Connection> {
+  const { Client, copyFrom } = await loadPackages()
+  const { host, port, user, database, encryption } = address
+  const password = passwordFor(address, process.env)
+  const client = new Client({
+    ...{ host, port, user, database },
+    password: () => password ?? missing(address),
+    ssl: encryption === 'none' ? false : { rejectUnauthorized: encryption === 'checked' },
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    application_name: 'protime',
+  })
+  // When the connection is lost, the next statement fails; without a listener, the process would end.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } catch (error) {
+    close(client)
+    throw notOpened(shownAddress(address), error)
+  }
+  const ask = async (query: object): Promise<Answer> => {
+    const answer: unknown = await client.query({
+      rowMode: 'array',
+      types: AS_TEXT,
+      ...query,
+    } as never)
+    return [answer].flat().at(-1) as QueryArrayResult<(string | null)[]>
+  }
+  return {
+    query: (text, values) => ask(values === undefined ? { text } : { text, values }),
+    queryOne: (text) => ask({ text, queryMode: 'extended' }),
+    async copy(sql, path) {
+      const parts = createReadStream(path, { highWaterMark: PART })
+      await pipeline(parts, client.query(copyFrom(sql)))
+    },
+    close: async () => close(client),
+  }
+}
+
+/** Does not wait: a server that is gone would not answer. */
+function close(client: Client): void {
+  void client.end().catch(() => {})
+}
+
+async function loadPackages() {
+  try {
+    const { Client } = (await import('pg')).default
+    const { from } = await import('pg-copy-streams')
+    return { Client, copyFrom: from }
+  } catch (error) {
+    throw new ConnectorError(
+      'config',
+      'postgres-missing',
+      `The warehouse is in PostgreSQL, and the packages for it are not installed. ${howToInstall('postgres')}`,
+      { cause: error },
+    )
+  }
+}
+
+function missing(address: PostgresAddress): never {
+  throw new ConnectorError(
+    'config',
+    'password-missing',
+    `The server of ${shownAddress(address)} asks for a password. Set PGPASSWORD, or write it into the password file of PostgreSQL (~/.pgpass).`,
+  )
+}

@@ -1,0 +1,85 @@
+import { ConnectorError } from '../../ground/errors.ts'
+import { isOwned, keepsDeletedRows, RedactedOtherwise } from '../account.ts'
+import type { Owner, Replacement, ReplacementRules } from '../landing.ts'
+import { quoted } from '../sql.ts'
+import type { PostgresLanding } from './landing.ts'
+
+/**
+ * Prepares a warehouse to be read from the beginning where it is, so that views, grants and indexes of others stay. All
+ * streams start over, so every row is written again: each stream is replaced when it has been read. If an earlier attempt was not complete, its streams are not read again.
+ */
+export async function prepareRewrite(
+  address: string,
+  owner: Owner,
+  open: () => Promise<PostgresLanding>,
+  rules: ReplacementRules,
+): Promise<Replacement> {
+  const landing = await open()
+  const { schemas, literal } = landing.sql
+  const { account, tables } = schemas
+  try {
+    const isOurs = await isOwned(landing, address, owner).catch((error) => {
+      if (error instanceof RedactedOtherwise) return true
+      throw error
+    })
+    if (isOurs) await landing.atomically(begin)
+    const keepsDeleted = isOurs && (await keepsDeletedRows(landing))
+    const meanwhile = `Streams of ${address} that were not read keep the rows that they had`
+    return { address, keepsDeleted, deletedRows: 0, states: new Map(), meanwhile, takePlace }
+  } finally {
+    await landing.close()
+  }
+
+  async function begin(): Promise<void> {
+    const present = await landing.present()
+    assertNoneOf(rules.kept.filter((stream) => present.columnsOf(stream) !== undefined))
+    const redaction = literal(owner.redaction)
+    const noted = present.hasOwn('rewrite')
+      ? await landing.query(`SELECT redaction FROM ${account}.rewrite`)
+      : []
+    if (noted[0]?.[0] === owner.redaction) return
+    await landing.run(
+      [
+        `CREATE TABLE IF NOT EXISTS ${account}.rewrite (redaction TEXT)`,
+        `DELETE FROM ${account}.rewrite`,
+        `INSERT INTO ${account}.rewrite VALUES (${redaction})`,
+        `UPDATE ${account}.states SET starts_over = true`,
+        // Any read is later than what is there.
+        `UPDATE ${account}.streams SET last_complete = NULL, generation = least(generation, 0)`,
+        `UPDATE ${account}.owner SET redaction = ${redaction}`,
+      ].join(';\n'),
+    )
+  }
+
+  /** Removes the rows of streams that were not read, and what deleted rows have left in the tables. */
+  async function takePlace(): Promise<void> {
+    const written = await open()
+    try {
+      const streams = await written.atomically(async () => {
+        const known = await written.query(
+          `SELECT streams.stream, streams.last_complete FROM ${account}.streams AS streams`,
+        )
+        for (const [stream, complete] of known)
+          if (complete === null) await written.run(`DELETE FROM ${tableOf(stream)}`)
+        await written.run(`DROP TABLE IF EXISTS ${account}.rewrite`)
+        return known
+      })
+      for (const [stream] of streams) await written.vacuum(tableOf(stream))
+    } finally {
+      await written.close()
+    }
+  }
+
+  function tableOf(stream: string | null | undefined): string {
+    return `${tables}.${quoted(String(stream))}`
+  }
+}
+
+function assertNoneOf(missing: readonly string[]): void {
+  if (missing.length === 0) return
+  throw new ConnectorError(
+    'config',
+    'streams-left-out',
+    `--rewrite would empty streams of the warehouse, because --streams does not name them: ${missing.join(', ')}. Name them too, or leave --streams out. To keep fewer streams permanently, name them in streams in the configuration.`,
+  )
+}

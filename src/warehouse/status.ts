@@ -1,0 +1,93 @@
+import { ConnectorError } from '../ground/errors.ts'
+import { hasAccount } from './account.ts'
+import type { Landing, Patience } from './landing.ts'
+import { engineOf } from './landings.ts'
+
+/** A warehouse's account of its syncs. */
+export interface WarehouseAge {
+  readonly tenant: string
+  readonly environment: string
+  /** The last sync; undefined if there was none. */
+  readonly sync: SyncAccount | undefined
+  readonly streams: readonly StreamAge[]
+}
+
+/** A sync in the file's account; times are ISO texts in UTC. */
+interface SyncAccount {
+  readonly began: string
+  /** Undefined for a sync that was killed. */
+  readonly ended: string | undefined
+  readonly exit: number | undefined
+}
+
+export interface StreamAge {
+  readonly stream: string
+  readonly rows: number
+  /** When it was last read to its end; undefined if it never was. */
+  readonly lastComplete: string | undefined
+  /** Why the last sync failed to read it. */
+  readonly failure: string | undefined
+  /** The id of that message. */
+  readonly failureId: string | undefined
+}
+
+/** Reads the age of the rows of a landing; throws for one that is not of a sync. */
+export async function readStatus(path: string, patience: Patience): Promise<WarehouseAge> {
+  const landing = await engineOf(path).read(path, patience)
+  return ageIn(landing, path).finally(() => landing.close())
+}
+
+async function ageIn(landing: Landing, path: string): Promise<WarehouseAge> {
+  const { account } = landing.sql.schemas
+  const present = await landing.present()
+  const isOurs = await hasAccount(landing, path)
+  if (!isOurs || !present.hasOwn('syncs') || !present.hasOwn('streams'))
+    throw new ConnectorError(
+      'config',
+      'not-a-warehouse',
+      `${path} is not a file of protime sync. Name one with --warehouse.`,
+    )
+  const [owner = []] = await landing.query(
+    `SELECT tenant, environment FROM ${account}.owner LIMIT 1`,
+  )
+  const utc = landing.sql.momentText
+  // The latest row: the clock may have been set back since an earlier sync.
+  const [sync] = await landing.query(
+    `SELECT ${utc('began')}, ${utc('ended')}, exit FROM ${account}.syncs ORDER BY number DESC LIMIT 1`,
+  )
+  const streams = await landing.query(
+    `SELECT stream, coalesce(rows, 0), ${utc('last_complete')}, failure, failure_id FROM ${account}.streams ORDER BY stream`,
+  )
+  const [tenant, environment] = owner
+  return {
+    tenant: String(tenant),
+    environment: String(environment),
+    sync: sync && syncOf(sync),
+    streams: streams.map(streamOf),
+  }
+}
+
+type TextRow = readonly (string | null)[]
+
+function syncOf([began, ended, exit]: TextRow): SyncAccount {
+  return {
+    began: String(secondsOf(began)),
+    ended: secondsOf(ended),
+    exit: exit ? Number(exit) : undefined,
+  }
+}
+
+function streamOf([stream, rows, lastComplete, failure, failureId]: TextRow): StreamAge {
+  return {
+    stream: String(stream),
+    rows: Number(rows),
+    lastComplete: secondsOf(lastComplete),
+    failure: failure || undefined,
+    failureId: failureId || undefined,
+  }
+}
+
+/** A moment without the fraction of its second. */
+function secondsOf(moment: string | null | undefined): string | undefined {
+  return moment?.replace(/\.\d+/, '')
+}
