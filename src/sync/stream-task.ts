@@ -8,7 +8,6 @@ import type { Redaction } from '../privacy/redaction.ts'
 import type { StreamOutput, StreamRequest } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
 import { firstRead } from './delta-window.ts'
-import type { StateValues } from './stored-state.ts'
 
 /** A stream to read, with its stored state and its output. */
 export interface StreamTask
@@ -85,7 +84,7 @@ function ofTenant(tenant: string): string {
  * environment is another one.
  */
 export function isOfOtherTenant(
-  stored: Pick<StateValues, 'service' | 'environment'>,
+  stored: Pick<Identity, 'service'> & { readonly environment: string | null },
   identity: Identity,
   { config }: DecisionSettings,
 ): boolean {
