@@ -10,7 +10,7 @@ import { mayDelete } from './brake.ts'
 import { followChanges } from './delta.ts'
 import { type Compared, isListDue } from './due.ts'
 import { emit, type StreamContext } from './emit.ts'
-import { isExtra, type ListsOutcome, readExtraLists, secondLook } from './lists.ts'
+import { isExtra, type ListsOutcome, readExtraLists, recheckSettings } from './lists.ts'
 import { changesAfter, LIST } from './position.ts'
 
 /** The number of rows that are requested one by one, unless the read had more pages than this. */
@@ -205,7 +205,7 @@ async function askEach(context: StreamContext, asked: readonly Key[]): Promise<b
   if (asked.length === 0) return true
   if (stream.single === false || isReference) return false
   if (asked.some((key) => typeof key !== 'number')) return false
-  const settings = secondLook(context)
+  const settings = recheckSettings(context)
   let [found, missing] = [0, 0]
   for (const id of known === undefined ? asked : [known, ...asked]) {
     const link = requestUrl({ path: `/${stream.collection}/${id}`, references }, endpoints)

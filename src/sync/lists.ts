@@ -108,7 +108,7 @@ async function readByDelta(context: StreamContext): Promise<void> {
 export type ListsOutcome = 'read' | 'not offered' | 'failed'
 
 /** How rows are written that a complete read has not found, or that were not confirmed, whatever their day is. */
-export function secondLook({ state }: StreamContext): EmitSettings {
+export function recheckSettings({ state }: StreamContext): EmitSettings {
   const { stream, start, position } = state
   const window = changesAfter(position)?.window ?? null
   return { ...changedRows(stream.dateField, start, window), purpose: 'recheck' }
@@ -136,7 +136,7 @@ export async function readExtraLists(
   const settings =
     purpose === 'comparison' || purpose === 'departure'
       ? { purpose }
-      : { ...secondLook(context), purpose, isInQuestion }
+      : { ...recheckSettings(context), purpose, isInQuestion }
   const before = pages.count
   try {
     for await (const _ of emitSlices(slicesIn(range, context), BEGINNING, settings, context))

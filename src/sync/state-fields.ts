@@ -100,23 +100,16 @@ export function moment(stored: string, about: string): Field<Date | null> {
   return { stored, read: or(null, time), write, fresh: null, about }
 }
 
-/** Some fields of the state. */
-export interface FieldTable<T> {
-  readonly fields: T
-  /** The values of a stream that was never read. */
-  readonly fresh: ValuesOf<T>
-  /** Returns the stored name of the first field that is damaged, if there is one. */
-  read(blob: StateBlob): ValuesOf<T> | string
-  write(values: ValuesOf<T>, blob: Record<string, unknown>): void
-}
-
-export function fieldTable<T>(fields: T): FieldTable<T> {
+/** Makes reading and writing of some fields of the state from their table. */
+export function fieldTable<T>(fields: T) {
   const entries = Object.entries(fields as Readonly<Record<string, Field<unknown>>>)
   const fresh = Object.fromEntries(entries.map(([name, field]) => [name, field.fresh]))
   return {
     fields,
+    /** The values of a stream that was never read. */
     fresh: fresh as ValuesOf<T>,
-    read(blob) {
+    /** Returns the stored name of the first field that is damaged, if there is one. */
+    read(blob: StateBlob): ValuesOf<T> | string {
       const values: Record<string, unknown> = {}
       for (const [name, { stored, read }] of entries) {
         const value = read(blob[stored] ?? null)
@@ -125,7 +118,7 @@ export function fieldTable<T>(fields: T): FieldTable<T> {
       }
       return values as ValuesOf<T>
     },
-    write(values, blob) {
+    write(values: ValuesOf<T>, blob: Record<string, unknown>): void {
       for (const [name, { stored, write }] of entries) blob[stored] = write(values[name as keyof T])
     },
   }
