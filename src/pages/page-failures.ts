@@ -126,12 +126,12 @@ export function pauseAfter(
   tries: Tries,
   retryPolicy: RetryPolicy,
 ): number {
-  const conflict = kind === 'next' ? undefined : conflictOf(error)
-  const pause = conflict
+  const isConflict = kind !== 'next' && error instanceof HttpError && error.is('conflict')
+  const pause = isConflict
     ? retryPolicy.conflictMs[tries.conflicts++]
     : pauseMs(error, kind, tries, retryPolicy)
   if (pause === undefined) throw failure(error, kind, tries.conflicts)
-  tries.isRepeat ||= conflict === undefined || conflict.isRepeat
+  tries.isRepeat ||= !isConflict || error.isRepeat
   return pause
 }
 
@@ -150,10 +150,6 @@ function pauseMs(
   const pause = waitMs(failures.now(), retryPolicy)
   failures.add()
   return pause
-}
-
-function conflictOf(error: unknown): HttpError | undefined {
-  return error instanceof HttpError && error.is('conflict') ? error : undefined
 }
 
 /** Converts the failure of a page to an error for the read of the stream. */

@@ -43,8 +43,10 @@ interface LastEvent {
 }
 
 /** What the pages are read for. */
-interface PageOrigin {
+export interface PageOrigin {
+  /** A link that the connector created, in whose collection all links must stay: by default the first one. */
   readonly of?: string
+  /** The slice of a list to which the pages belong. */
   readonly slice?: string
 }
 
@@ -88,9 +90,8 @@ export function createPages(settings: PagesSettings) {
   let count = 0
   return {
     /**
-     * Reads the pages from `first` to the last one. A batch is valid until the next event is requested. The pages
-     * belong to `slice`; their links must stay in the collection of `of`, a link that the connector created, by default
-     * `first`. The record of a `single` link becomes a page with one record.
+     * Reads the pages from `first` to the last one. A batch is valid until the next event is requested. The record of
+     * a `single` link becomes a page with one record.
      *
      * Throws a DeadLinkError for a dead link, and an HttpError for any other refusal: every refusal of a link that the
      * connector created, because it concerns the request, and a conflict (409) of a `delta` link, because another

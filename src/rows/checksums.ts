@@ -2,9 +2,7 @@ import { createHash, hash } from 'node:crypto'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import type { Stream } from '../streams/collections.ts'
 import { keyOf, readStreamSchema } from '../streams/streams.ts'
-
-/** See `Key` in id-set.ts. */
-type Key = number | string
+import type { Key } from './id-set.ts'
 
 /** The separator of the parts of a summed text. */
 const SEPARATOR = '\u001f'

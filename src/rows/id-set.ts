@@ -55,6 +55,11 @@ export function keyAt(batch: Pick<RecordBatch, 'keys' | 'keyText'>, index: numbe
   return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text
 }
 
+/** The keys of all records of a batch. */
+export function keysOf(batch: RecordBatch): Key[] {
+  return Array.from({ length: batch.count }, (_, i) => keyAt(batch, i))
+}
+
 const WORD = 2 ** 32
 /** A bitmap with more bytes per id than this is sparse: gaps take about two. */
 const SPARSE_BYTES = 2.5

@@ -28,68 +28,44 @@ export function latestChanges(
   batch: RecordBatch,
   dayOf: (index: number) => Day | null,
 ): LatestChanges {
-  const changes = new Map(before)
-  const noted = worthNoting(batch)
-  for (let i = 0; i < batch.count; i++) if (batch.ops[i] !== SKIP) changes.delete(keyAt(batch, i))
-  for (const i of noted) {
-    const isGone = batch.ops[i] !== UPSERT
-    const change = { version: isGone ? null : versionAt(batch, i), day: isGone ? null : dayOf(i) }
-    changes.set(keyAt(batch, i), change)
+  const others = new Map(before)
+  // Both begin with the last one; the living ones with the highest version.
+  const living: [Key, LatestChange & { readonly version: string }][] = []
+  const gone: [Key, LatestChange][] = []
+  // Versions usually increase, so starting at the end takes only few comparisons.
+  for (let i = batch.count - 1; i >= 0; i--) {
+    if (batch.ops[i] === SKIP) continue
+    const key = keyAt(batch, i)
+    others.delete(key)
+    note(key, batch.ops[i] === UPSERT ? (batch.versionText(i) ?? '') : null, () => dayOf(i))
   }
-  const living = [...changes].flatMap(([key, { version, day }]) =>
-    version === null ? [] : [[key, { version, day }] as const],
-  )
-  const gone = [...changes].filter(([, { version }]) => version === null)
-  living.sort(([, { version: a }], [, { version: b }]) => Number(a > b) - Number(a < b))
-  return new Map([...living.slice(-MOST), ...gone.slice(-MOST)])
+  for (const [key, { version, day }] of [...others].reverse()) note(key, version, () => day)
+  return new Map([...gone, ...living].reverse())
+
+  function note(key: Key, version: string | null, day: () => Day | null): void {
+    if (version === null) {
+      if (gone.length < MOST) gone.push([key, { version, day: null }])
+      return
+    }
+    const before = living.findIndex(([, other]) => other.version < version)
+    const place = before < 0 ? living.length : before
+    if (place === MOST) return
+    living.splice(place, 0, [key, { version, day: day() }])
+    living.length = Math.min(living.length, MOST)
+  }
 }
 
-/** The changes as JSON text; null if there are none. */
-export function writeLatestChanges(changes: LatestChanges): string | null {
-  if (changes.size === 0) return null
-  return JSON.stringify([...changes].map(([key, { version, day }]) => [key, version, day]))
-}
-
-/** Parses the result of `writeLatestChanges`; undefined if it is not valid. */
-export function readLatestChanges(stored: unknown): LatestChanges | undefined {
-  const isText = (value: unknown) => value === null || typeof value === 'string'
-  try {
-    const entries = JSON.parse(String(stored)) as [Key, string | null, Day | null][]
+/** How a state stores the changes. */
+export const LATEST_CHANGES = {
+  toJson: (changes: LatestChanges) =>
+    changes.size === 0 ? null : [...changes].map(([key, { version, day }]) => [key, version, day]),
+  /** Returns undefined, or throws, if they are damaged. */
+  parse(json: unknown): LatestChanges | undefined {
+    const entries = json as [Key, string | null, Day | null][]
+    const isText = (value: unknown) => value === null || typeof value === 'string'
     const isChange = ([key, version, day]: (typeof entries)[number]) =>
       (typeof key === 'string' || typeof key === 'number') && isText(version) && isText(day)
     if (!entries.every(isChange)) return undefined
     return new Map(entries.map(([key, version, day]) => [key, { version, day }]))
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * The records of a batch that may be among the latest changes: the living ones with the highest versions and the last
- * deletes, in the order of the batch.
- */
-function worthNoting(batch: RecordBatch): number[] {
-  const gone: number[] = []
-  /** Sorted by version, the highest first. */
-  const living: { readonly index: number; readonly version: string }[] = []
-  // Versions usually increase, so starting at the end takes only few comparisons.
-  for (let index = batch.count - 1; index >= 0; index--) {
-    const op = batch.ops[index]
-    if (op === SKIP) continue
-    if (op !== UPSERT) {
-      if (gone.length < MOST) gone.push(index)
-      continue
-    }
-    const version = versionAt(batch, index)
-    const lowest = living[MOST - 1]
-    if (lowest !== undefined && version <= lowest.version) continue
-    const place = living.findIndex((other) => other.version < version)
-    living.splice(place < 0 ? living.length : place, 0, { index, version })
-    living.length = Math.min(living.length, MOST)
-  }
-  return [...living.map(({ index }) => index), ...gone].sort((a, b) => a - b)
-}
-
-function versionAt(batch: RecordBatch, index: number): string {
-  return batch.versionText(index) ?? ''
+  },
 }

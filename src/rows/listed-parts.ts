@@ -11,28 +11,17 @@ import {
   summedColumns,
   versionText,
 } from './checksums.ts'
-import { createIdSet, type IdSet, type Key, keyAt } from './id-set.ts'
+import { createIdSet, type Key, keyAt } from './id-set.ts'
+import type { LiveKeys } from './live-keys.ts'
 
 /** The sums of a part of a stream: of the whole stream, or of a month. */
-export interface PartSums {
-  readonly part: string
-  readonly records: number
-  readonly keys: string
-  readonly versions: string
-  readonly content: string
-}
+export type PartSums = { readonly part: string } & ReturnType<PartSum['texts']>
 
 /** How a listed row differs from what the sync knows: it is missing, or newer than all known versions. */
 type Unreported = 'missing' | 'newer'
 
 /** The known rows with which listed rows are compared. */
-interface KnownRows {
-  /** See `LiveKeys.mayHave`. */
-  mayHave(key: Key): boolean
-  /** Whether the row was written since its part was last compared. */
-  wasWritten(key: Key): boolean
-  /** The highest version so far; null for none. */
-  readonly highestVersion: string | null
+interface KnownRows extends Pick<LiveKeys, 'mayHave' | 'wasWritten' | 'highestVersion'> {
   /** The rows for which `listed` can be called. */
   readonly watched: ReadonlyMap<Key, unknown>
 }
@@ -48,13 +37,10 @@ export type ListedParts = ReturnType<typeof createListedParts>
 
 /** Creates the parts of a stream, without a list. */
 export function createListedParts(stream: Stream) {
+  /** False until `begin`, and again after `end`; then nothing is noted. */
   let isOn = false
   let lists = createLists(stream, null)
   return {
-    /** False until `begin`, and again after `end`; then nothing is noted. */
-    get isOn(): boolean {
-      return isOn
-    },
     get range(): DayRange | null {
       return lists.range
     },
@@ -93,9 +79,12 @@ export function createListedParts(stream: Stream) {
       const chosen = new Set<string>()
       for (const [name, part] of lists.parts) {
         part.isChosen ||= before.get(name) !== fingerprintOf(part)
+        if (part.isChosen) {
+          part.digests.sort()
+          chosen.add(name)
+        }
         // Most parts are as they were, and are not compared with a second list.
-        part.digests = part.isChosen ? part.digests.sorted() : createDigests()
-        if (part.isChosen) chosen.add(name)
+        else part.digests = createDigests()
       }
       return chosen
     },
@@ -115,72 +104,37 @@ export function createListedParts(stream: Stream) {
     *keys(): Generator<Key> {
       for (const [, { keys }] of asListed(lists)) yield* keys.keys()
     },
-    /** The sums of the parts that the warehouse has as they were listed, and the number of their rows. */
-    sums(): { readonly count: number; readonly parts: PartSums[] } {
+    /** The sums of the parts that the warehouse has as they were listed. */
+    sums(): PartSums[] {
       const parts = lists.columns === undefined ? [] : asListed(lists)
-      return {
-        count: parts.reduce((count, [, { sums }]) => count + sums.records, 0),
-        parts: parts.map(([part, { sums }]) => ({
-          part,
-          records: sums.records,
-          keys: sums.keys.text,
-          versions: sums.versions.text,
-          content: sums.content.text,
-        })),
-      }
+      return parts.map(([part, { sums }]) => ({ part, ...sums.texts() }))
     },
   }
 }
 
-/** What lists have shown of a part. */
-interface Part {
-  readonly keys: IdSet
-  /** Of the whole records of the living rows. */
-  readonly fingerprint: ReturnType<typeof createTextSum>
-  /** Of all rows that a second list can confirm. */
-  digests: Digests
-  readonly sums: ReturnType<typeof createPartSum>
-  /** See `ListedParts.choose`. */
-  isChosen: boolean
-  /** False if a row was listed twice, or was written from another answer. */
-  isValid: boolean
-}
-
 /** Lists of one stream. */
-interface Lists {
-  readonly stream: Stream
-  readonly range: DayRange | null
-  readonly columns: readonly SummedColumn[] | undefined
-  readonly known: KnownRows | undefined
-  readonly digest: JsonDigest
-  readonly parts: Map<string, Part>
-  /** Rows that no change had reported, and those of them that a second list has confirmed. */
-  readonly unreported: Readonly<Record<Unreported, IdSet>>
-  readonly confirmed: Record<Unreported, number>
-  /** Rows that were written from other answers after the first list began. */
-  readonly others: IdSet
-  /** See `ListedParts.listed`. */
-  readonly watched: Map<Key, { readonly version: string; readonly part: string }>
-  highest: string
-}
+type Lists = ReturnType<typeof createLists>
 
 function createLists(
   stream: Stream,
   range: DayRange | null,
   columns?: readonly SummedColumn[],
   known?: KnownRows,
-): Lists {
-  const lists: Lists = {
+) {
+  const lists = {
     stream,
     range,
     columns,
     known,
     digest: new JsonDigest(),
-    parts: new Map(),
+    parts: new Map<string, Part>(),
+    /** Rows that no change had reported, and how many of them a second list has confirmed. */
     unreported: { missing: createIdSet(), newer: createIdSet() },
     confirmed: { missing: 0, newer: 0 },
+    /** Rows that were written from other answers after the first list began. */
     others: createIdSet(),
-    watched: new Map(),
+    /** See `ListedParts.listed`. */
+    watched: new Map<Key, { readonly version: string; readonly part: string }>(),
     highest: '',
   }
   // A stream without dates has one part, even if it is empty.
@@ -188,17 +142,28 @@ function createLists(
   return lists
 }
 
-function partNamed(name: string, { parts, stream, known }: Lists): Part {
-  let part = parts.get(name)
-  if (part === undefined) {
-    const digests = createDigests(known === undefined ? 0 : undefined)
-    const sums = createPartSum(stream)
-    const keys = createIdSet()
-    const fingerprint = createTextSum()
-    part = { keys, fingerprint, digests, sums, isChosen: false, isValid: true }
-    parts.set(name, part)
-  }
+function partNamed(name: string, { parts, stream }: Lists): Part {
+  const part = parts.get(name) ?? createPart(stream)
+  parts.set(name, part)
   return part
+}
+
+/** What lists have shown of a part. */
+type Part = ReturnType<typeof createPart>
+
+function createPart(stream: Stream) {
+  return {
+    keys: createIdSet(),
+    /** Of the whole records of the living rows. */
+    fingerprint: createTextSum(),
+    /** Of all rows that a second list can confirm. */
+    digests: createDigests(),
+    sums: createPartSum(stream),
+    /** See `ListedParts.choose`. */
+    isChosen: false,
+    /** False if a row was listed twice, or was written from another answer. */
+    isValid: true,
+  }
 }
 
 /** Notes a record of a first list. */
@@ -222,7 +187,7 @@ function noteRow(batch: RecordBatch, i: number, lists: Lists): void {
   }
   part.keys.add(key)
   const whole = wholeOf(bytes, digest)
-  part.digests.add(whole)
+  if (known !== undefined) part.digests.add(whole)
   const kind = others.has(key) ? undefined : unreportedKind(key, version, known)
   if (kind !== undefined) unreported[kind].add(key)
   part.isChosen ||= kind !== undefined || isEnd || known?.wasWritten(key) === true
@@ -297,43 +262,44 @@ function fingerprintOf({ fingerprint }: Part): string {
     .join('')
 }
 
+type PartSum = ReturnType<typeof createPartSum>
+
 function createPartSum(stream: Stream) {
   const [keys, versions, content] = [createKeySum(stream), createTextSum(), createTextSum()]
+  let records = 0
   return {
-    records: 0,
-    keys,
-    versions,
-    content,
     add(key: Key, version: string, contents: string) {
-      this.records++
+      records++
       keys.add([key])
       versions.add(version)
       content.add(contents)
     },
+    texts: () => ({ records, keys: keys.text, versions: versions.text, content: content.text }),
   }
 }
-
-type Digests = ReturnType<typeof createDigests>
 
 /**
  * The digests of the records of a part, 32 bits of each, because there may be millions: a record that differs from the
  * first list is taken for equal in one of 20,000 cases, and is then written as the second list has it.
  */
-function createDigests(room = 256, digests = new Uint32Array(room), size = 0) {
-  const isConfirmed = new Uint8Array(room === 0 ? size : 0)
-  let confirmed = 0
+function createDigests() {
+  let digests = new Uint32Array()
+  let isConfirmed = new Uint8Array()
+  let [size, confirmed] = [0, 0]
   return {
     add(digest: number) {
-      if (room === 0) return
       if (size === digests.length) {
-        const more = new Uint32Array(2 * size)
+        const more = new Uint32Array(Math.max(256, 2 * size))
         more.set(digests)
         digests = more
       }
       digests[size++] = digest
     },
-    /** A copy to which none can be added, in which `confirm` finds them. */
-    sorted: () => createDigests(0, digests.slice(0, size).sort(), size),
+    /** All have been added: from now on, `confirm` finds them. */
+    sort() {
+      digests = digests.slice(0, size).sort()
+      isConfirmed = new Uint8Array(size)
+    },
     /** Notes that a second list has this record; undefined if the first had none like it, false if it was noted before. */
     confirm(digest: number): boolean | undefined {
       let [low, high] = [0, size]

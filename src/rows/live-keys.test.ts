@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { seeded } from '../page/testing/generated-body.ts'
 import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { createLiveKeys, type LiveKeys } from './live-keys.ts'
-import type { Place, PlaceOf } from './observed-batch.ts'
+import type { PlaceOf } from './observed-batch.ts'
 import { charactersOf, createIdBudget } from './stored-keys.ts'
 
 interface Item {
@@ -159,7 +159,7 @@ describe('live keys', () => {
     'leaves unconfirmed that a list has before the window and the delta in it: %s',
     (_, count, left) => {
       const rows = batch(...Array.from({ length: count }, (_row, i) => ({ id: i + 1 })))
-      for (const place of ['history', () => 'history'] as (Place | PlaceOf)[]) {
+      for (const place of ['history', () => 'history'] as PlaceOf[]) {
         const keys = liveKeys()
         keys.observe(rows, 'window')
         keys.observe(rows, place)
@@ -206,13 +206,18 @@ describe('live keys', () => {
     expect(keys.unconfirmed().toSorted()).toEqual([3, 4, 5])
   })
 
-  it('leaves rows that only a second look has had to the next sync in each state, unless they are many', () => {
+  it('leaves rows that only a recheck has had to the next sync in each state, unless they are many', () => {
     const keys = liveKeys()
-    keys.observe(batch({ id: 1 }, { id: 2 }), 'window')
-    keys.leaveForNextSync(2)
+    const look = (...items: readonly Item[]) => {
+      const second = batch(...items)
+      keys.skipFound(second, true)
+      keys.observe(second, 'window')
+    }
+    keys.observe(batch({ id: 1 }), 'window')
+    look({ id: 1 }, { id: 2 })
     expect(keys.unconfirmed()).toEqual([])
     expect(liveKeys(keys.encode()).unconfirmed()).toEqual([2])
-    for (let id = 3; id <= 102; id++) keys.leaveForNextSync(id)
+    look(...Array.from({ length: 100 }, (_, i) => ({ id: 3 + i })))
     expect(liveKeys(keys.encode()).unconfirmed()).toEqual([])
   })
 
@@ -244,14 +249,14 @@ describe('live keys', () => {
     ])
   })
 
-  it('leaves rows out of a second look that were found, or reported as deleted', () => {
+  it('leaves rows out of a recheck that were found, or reported as deleted', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1 }, { id: 2 }, { id: 3 }), 'window')
     keys.beginReading()
     keys.observe(batch({ id: 1 }), 'window')
     keys.observe(batch({ id: 2, kind: DELETE }), 'window')
     const second = batch({ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 })
-    keys.skipFound(second)
+    keys.skipFound(second, false)
     expect([...second.ops]).toEqual([SKIP, SKIP, UPSERT, UPSERT])
     keys.observe(second, 'window')
     expect(deletes(keys)).toEqual([])

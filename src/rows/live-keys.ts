@@ -1,5 +1,5 @@
-import { type RecordBatch, SKIP } from '../records/record-batch.ts'
-import { createIdSet, type Key, keyAt } from './id-set.ts'
+import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
+import { createIdSet, type Key, keyAt, keysOf } from './id-set.ts'
 import {
   isKnown,
   isPlain,
@@ -76,14 +76,10 @@ export function createLiveKeys(
      * `mayRepeat`: the rest of the page is still to come, and if it is requested again, these records may be missing
      * from it. `isChange`: the delta reports the rows as changes.
      */
-    observe(
-      batch: RecordBatch,
-      place: Place | PlaceOf,
-      { mayRepeat = false, isChange = false } = {},
-    ) {
+    observe(batch: RecordBatch, place: PlaceOf, { mayRepeat = false, isChange = false } = {}) {
       highestVersion = later(highestVersion, batch.highestVersion ?? null)
       if (!isTracked) return
-      if (mayRepeat) for (let i = 0; i < batch.count; i++) sets.ofThisPage.add(keyAt(batch, i))
+      if (mayRepeat) for (const key of keysOf(batch)) sets.ofThisPage.add(key)
       if (sought.size > 0) withoutSkipped(batch, (key) => sought.delete(key))
       if (!(place instanceof Function) && isPlain(batch)) {
         const contradicted = place === 'history' ? keysIn(sets.window, batch) : []
@@ -93,11 +89,7 @@ export function createLiveKeys(
     },
     /** Whether a batch has a row that the present complete read has met on another page. */
     hasMet(batch: RecordBatch): boolean {
-      for (let i = 0; i < batch.count; i++) {
-        const key = keyAt(batch, i)
-        if (isKnown(key, sets) && !sets.doubted.has(key)) return true
-      }
-      return false
+      return keysOf(batch).some((key) => isKnown(key, sets) && !sets.doubted.has(key))
     },
     /** The current page was interrupted, and will be requested again. */
     pageInterrupted() {
@@ -139,13 +131,17 @@ export function createLiveKeys(
     /**
      * Used when the rows that a complete read did not find are checked. Sets the op to SKIP for records whose row it
      * has found, or whose deletion was reported. Must be called before `observe`.
+     *
+     * `isInQuestion`: the rows that only these records have are unconfirmed for the next sync, which looks again, unless
+     * there are many of them.
      */
-    skipFound(batch: RecordBatch) {
-      const { reportedDeleted, unconfirmed } = sets
+    skipFound(batch: RecordBatch, isInQuestion: boolean) {
+      const { reportedDeleted, unconfirmed, onlyListed } = sets
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
         const wasFound = isKnown(key, sets) && !unconfirmed.has(key)
         if (wasFound || reportedDeleted.has(key)) batch.ops[i] = SKIP
+        else if (isInQuestion && batch.ops[i] === UPSERT) onlyListed.add(key)
       }
     },
     /**
@@ -178,11 +174,6 @@ export function createLiveKeys(
       for (const key of keys) sets.unconfirmed.add(key)
     },
     /**
-     * Only a recheck has had the row: it is unconfirmed for the next sync, which looks again, unless there are many of
-     * them.
-     */
-    leaveForNextSync: (key: Key) => sets.onlyListed.add(key),
-    /**
      * Begins a comparison with lists, which have to find every living row, or every one from before the window. The state
      * contains nothing of it.
      */
@@ -195,7 +186,7 @@ export function createLiveKeys(
      */
     markFound(batch: RecordBatch) {
       if (isPlain(batch)) sought.deleteIntegers(batch.keys)
-      else for (let i = 0; i < batch.count; i++) sought.delete(keyAt(batch, i))
+      else for (const key of keysOf(batch)) sought.delete(key)
     },
     /** Ends the comparison. If it is complete, the rows that were neither found nor changed are unconfirmed, and returned. */
     endSeek(isComplete: boolean): readonly Key[] {
@@ -251,10 +242,7 @@ export function createLiveKeys(
     leave(rows: RecordBatch | 'history'): readonly Key[] {
       const { window, history, unseen, doubted, unconfirmed, written, onlyListed } = sets
       const known = [window, history, unseen, doubted]
-      const all =
-        rows === 'history'
-          ? [...history.keys()]
-          : Array.from({ length: rows.count }, (_, i) => keyAt(rows, i))
+      const all = rows === 'history' ? [...history.keys()] : keysOf(rows)
       const left = all.filter((key) => !isTracked || known.some((set) => set.has(key)))
       for (const key of left)
         for (const set of [...known, unconfirmed, written, onlyListed]) set.delete(key)

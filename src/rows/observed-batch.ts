@@ -5,8 +5,8 @@ import { type KeySets, MOST_UNCONFIRMED } from './stored-keys.ts'
 /** Where the date of a row is: in the delta's window or a list, or in the days before the window. */
 export type Place = 'window' | 'history'
 
-/** Returns the place of the row at an index of a batch. */
-export type PlaceOf = (index: number) => Place
+/** Where the row at an index of a batch is, or all of its rows. */
+export type PlaceOf = Place | ((batch: RecordBatch, index: number) => Place)
 
 /** The keys of a batch that a set has. */
 export function keysIn(set: IdSet, batch: RecordBatch): Key[] {
@@ -40,7 +40,7 @@ export function observePlain(keys: Float64Array, place: Place, sets: KeySets): v
 /** Notes records one by one; returns how many known rows a delta reports as deleted. */
 export function observeEach(
   batch: RecordBatch,
-  place: Place | PlaceOf,
+  place: PlaceOf,
   isChange: boolean,
   sets: KeySets,
 ): number {
@@ -69,7 +69,7 @@ export function observeEach(
       continue
     }
     reportedDeleted.delete(key)
-    const here = place instanceof Function ? place(i) : place
+    const here = place instanceof Function ? place(batch, i) : place
     sets[here].add(key)
     // A change may report a date on which the row was before the lists found it.
     if (isChange && here === 'window' && wasBefore) unconfirmed.add(key)

@@ -19,8 +19,7 @@ it('judges a change by the date that the service sends, although the warehouse g
   const { mark, place } = changedRows('date', '2024-01-01', '2024-06-01')
   mark(batch, [])
   expect([...batch.ops]).toEqual([SOFT_DELETE, UPSERT, UPSERT, UPSERT])
-  const placeOf = typeof place === 'function' ? place(batch) : place
-  expect(days.map((_, i) => typeof placeOf === 'function' && placeOf(i))).toEqual([
+  expect(days.map((_, i) => typeof place === 'function' && place(batch, i))).toEqual([
     'history',
     'history',
     'history',

@@ -1,12 +1,12 @@
 import type { Day } from '../ground/days.ts'
 import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
-import { isRising, type Key, keyAt } from './id-set.ts'
-import type { Place, PlaceOf } from './observed-batch.ts'
+import { isRising, type Key, keyAt, keysOf } from './id-set.ts'
+import type { PlaceOf } from './observed-batch.ts'
 
 /** How the rows of an answer are judged before they are written. */
 export interface RowTreatment {
   /** Where the rows are. */
-  readonly place: Place | ((batch: RecordBatch) => Place | PlaceOf)
+  readonly place: PlaceOf
   /**
    * Marks rows that no longer belong to the stream as deleted. `contradicted` are the rows about which the answer
    * contradicts itself.
@@ -38,7 +38,7 @@ export function changedRows(
     order: createChangeOrder(),
     place:
       isDated && start < window
-        ? (batch) => (i) => (isBefore(dayAt(batch, i), window) ? 'history' : 'window')
+        ? (batch, i) => (isBefore(dayAt(batch, i), window) ? 'history' : 'window')
         : 'window',
     mark(batch, contradicted) {
       if (contradicted.length > 0) leaving?.onLeft()
@@ -111,10 +111,6 @@ export function createChangeOrder(mostRows = MOST_ROWS): AnswerOrder {
       return contradicted.size === 0 ? [] : keysOf(batch).filter((key) => contradicted.has(key))
     },
   }
-}
-
-function keysOf(batch: RecordBatch): Key[] {
-  return Array.from({ length: batch.count }, (_, i) => keyAt(batch, i))
 }
 
 /** `said` has what earlier batches of the answer have said of each row. */

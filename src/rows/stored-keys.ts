@@ -2,7 +2,7 @@ import { createIdSet, type IdSet } from './id-set.ts'
 
 /** The keys as a state stores them; the sets are encoded. */
 export interface StoredKeys {
-  /** The highest changeVersion so far. Nothing depends on it; it is for operators. */
+  /** The highest changeVersion so far: an audit knows by it which listed rows are newer. */
   readonly highestVersion: string | null
   readonly isTracked: boolean
   /**
@@ -27,40 +27,30 @@ export interface StoredDeletes {
 }
 
 /** The sets of keys of one stream. */
-export interface KeySets {
-  // Six sets are in the state. A key is in one of the first two at most; the next two wait to be deleted.
-  /** Rows that the delta's window has, or the list of a stream without a delta. */
-  window: IdSet
-  /** Rows that the lists of the days before the window have. */
-  history: IdSet
-  /** Keys that the current complete read has not found so far. */
-  unseen: IdSet
-  /** Keys of a page that was interrupted, so that it is unclear whether their rows exist. */
-  doubted: IdSet
-  /** Rows of the first two sets about which two answers contradict each other, so that they may not exist. */
-  unconfirmed: IdSet
-  /** Rows that were written since the last audit, in any of the sets or in none. */
-  written: IdSet
-  // Three sets are only of this process.
-  /** Keys of the current page that have already been written, while the rest of the page is still to come. */
-  ofThisPage: IdSet
-  /** Rows whose deletion was reported to this process. */
-  reportedDeleted: IdSet
-  /** Rows that only a recheck has had: if they are few, they are unconfirmed for the next sync. */
-  onlyListed: IdSet
-}
+export type KeySets = ReturnType<typeof emptySets>
 
 /** Creates sets without keys, or only with those that a read has to find. */
-export function emptySets(unseen = createIdSet()): KeySets {
+export function emptySets(unseen = createIdSet()) {
   return {
+    // Six sets are in the state. A key is in one of the first two at most; the next two wait to be deleted.
+    /** Rows that the delta's window has, or the list of a stream without a delta. */
     window: createIdSet(),
+    /** Rows that the lists of the days before the window have. */
     history: createIdSet(),
+    /** Keys that the current complete read has not found so far. */
     unseen,
+    /** Keys of a page that was interrupted, so that it is unclear whether their rows exist. */
     doubted: createIdSet(),
+    /** Rows of the first two sets about which two answers contradict each other, so that they may not exist. */
     unconfirmed: createIdSet(),
+    /** Rows that were written since the last audit, in any of the sets or in none. */
     written: createIdSet(),
+    // Three sets are only of this process.
+    /** Keys of the current page that have already been written, while the rest of the page is still to come. */
     ofThisPage: createIdSet(),
+    /** Rows whose deletion was reported to this process. */
     reportedDeleted: createIdSet(),
+    /** Rows that only a recheck has had: if they are few, they are unconfirmed for the next sync. */
     onlyListed: createIdSet(),
   }
 }
@@ -90,10 +80,7 @@ function pendingOf(stored: StoredKeys | undefined, isUnseen: boolean, mostIds?: 
 export const MOST_UNCONFIRMED = 100
 
 /** The part of a state that contains the sets. */
-type StoredSets = Pick<
-  StoredKeys,
-  'isAtBeginning' | 'window' | 'history' | 'pending' | 'unconfirmed' | 'written'
->
+type StoredSets = Omit<StoredKeys, 'highestVersion' | 'isTracked'>
 
 /** Encodes the sets as they are; the keys of the current page are in doubt. */
 export function encodeSets(sets: KeySets): StoredSets {

@@ -1,8 +1,8 @@
 import type { DayRange } from '../ground/days.ts'
 import type { Stream } from '../streams/collections.ts'
 import { columnsName, createKeySum, hasIntegerKey } from './checksums.ts'
-import type { Key } from './id-set.ts'
 import type { ListedParts, PartSums } from './listed-parts.ts'
+import type { LiveKeys } from './live-keys.ts'
 
 /** A row of the stream `inventory`; schemas/inventory.json describes its fields. */
 interface InventoryRow {
@@ -20,12 +20,8 @@ interface InventoryRow {
   readonly isComplete: boolean
 }
 
-/** The keys of the living rows: see `LiveKeys`. */
-interface CountedKeys {
-  readonly isTracked: boolean
-  living(): Iterable<Uint32Array | readonly Key[]>
-  has(key: Key): boolean
-}
+/** The keys of the living rows. */
+type CountedKeys = Pick<LiveKeys, 'isTracked' | 'living'>
 
 /** What was noted about a stream's rows. */
 interface Noted {
@@ -86,9 +82,10 @@ export function createStreamInventory(stream: Stream) {
       records += some.length
     }
     const living = { records, keys: sum.text, isComplete: true }
-    const { count, parts } = summed.isOn ? summed.sums() : { count: -1, parts: [] }
+    const parts = summed.sums()
+    const listed = parts.reduce((sum, part) => sum + part.records, 0)
     // For a stream without dates, a list must have had all rows. Other streams are listed only for some days.
-    const isWhole = stream.dateField !== undefined || count === records
+    const isWhole = stream.dateField !== undefined || listed === records
     return { ...living, range: summed.range, parts: isWhole ? parts : [] }
   }
 }

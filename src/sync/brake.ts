@@ -4,8 +4,6 @@ import { warningOf } from '../ground/message-ids.ts'
 import { emitDeletes, type StreamContext } from './emit.ts'
 import { type Excess, excessOf, type Losses, lossesAt, lossesWith, sumOf } from './losses.ts'
 
-type Braked = Pick<StreamContext, 'state' | 'config' | 'clock' | 'output' | 'log'>
-
 /** Above this share of the rows, deletes are worth a warning. */
 const MANY = { percent: 5 }
 
@@ -19,11 +17,11 @@ interface Withheld {
  * Whether the rows that no read has found may be deleted. If they are too many to be plausible, they may not, unless this
  * number was approved: an API client that has lost a right gets answers that are consistent and too small.
  */
-export function mayDelete(context: Braked): boolean {
+export function mayDelete(context: StreamContext): boolean {
   return excess(context) === undefined || isApproved(context)
 }
 
-function excess(context: Braked): Excess | undefined {
+function excess(context: StreamContext): Excess | undefined {
   const { state, config } = context
   const isCompared = state.mode === 'incremental' && !state.haveOtherKeys
   return isCompared
@@ -32,14 +30,14 @@ function excess(context: Braked): Excess | undefined {
 }
 
 /** Until a complete read has ended, all rows that are known count: it has written them itself. */
-function lossesOf({ state, clock }: Braked): Losses {
+function lossesOf({ state, clock }: StreamContext): Losses {
   const { losses, wholeRows } = state
   if (losses !== null && wholeRows !== null) return losses
   return lossesAt(clock.now(), null, state.countRows('all'))
 }
 
 /** An approval names the time since when deletes are withheld, so it has no effect on later ones. */
-function isApproved({ state, config }: Braked): boolean {
+function isApproved({ state, config }: StreamContext): boolean {
   const since = state.withheldSince?.toISOString()
   const count = sumOf(state.countRows('unseen'))
   return config.approvedDeletes.some(
@@ -51,7 +49,7 @@ function isApproved({ state, config }: Braked): boolean {
  * Deletes the rows that no read has found, if that may be. Otherwise it keeps and returns them: they count as existing, and
  * the next sync looks for them.
  */
-export async function deleteMissing(context: Braked): Promise<Withheld | undefined> {
+export async function deleteMissing(context: StreamContext): Promise<Withheld | undefined> {
   const { state, clock } = context
   const missing = state.countRows('unseen')
   const count = sumOf(missing)
@@ -79,7 +77,7 @@ export async function deleteMissing(context: Braked): Promise<Withheld | undefin
   return undefined
 }
 
-function warnOfMany(context: Braked): void {
+function warnOfMany(context: StreamContext): void {
   const { state, log } = context
   if (state.mode !== 'incremental' || state.haveOtherKeys) return
   const { parts } = lossesOf(context)
@@ -99,7 +97,7 @@ function warnOfMany(context: Braked): void {
  * Warns if the delta has reported more deletes than may be concluded from missing rows. They are deleted, because it
  * names them.
  */
-export function warnOfReported(context: Braked): void {
+export function warnOfReported(context: StreamContext): void {
   const { state, config, log } = context
   const { reportedCount } = state.keys
   const rows = [...lossesOf(context).parts.values()].reduce((sum, part) => sum + part.rows, 0)
@@ -113,7 +111,10 @@ export function warnOfReported(context: Braked): void {
 }
 
 /** Ends a read that has withheld deletes: everything else of it is written, and its state is stored. */
-export async function refuseWithheld({ count, excess }: Withheld, context: Braked): Promise<never> {
+export async function refuseWithheld(
+  { count, excess }: Withheld,
+  context: StreamContext,
+): Promise<never> {
   const { state, output, config } = context
   const { stream } = state.stream
   output.note({ type: 'withheld', rows: count })
@@ -126,7 +127,7 @@ export async function refuseWithheld({ count, excess }: Withheld, context: Brake
   )
 }
 
-function whatIsMissing(count: number, over: Excess | undefined, context: Braked): string {
+function whatIsMissing(count: number, over: Excess | undefined, context: StreamContext): string {
   const { stream } = context.state.stream
   if (over === undefined)
     return `${count} rows of ${stream} that an earlier sync has not found could not be looked for again.`
@@ -137,7 +138,7 @@ function whatIsMissing(count: number, over: Excess | undefined, context: Braked)
   return `${missing} of the ${rows} rows of ${place} were not found by a complete read and a recheck${before}.${all}`
 }
 
-function placeOf(part: string, { state }: Braked): string {
+function placeOf(part: string, { state }: StreamContext): string {
   const { stream } = state.stream
   return part === '' ? stream : `${part} in ${stream}`
 }

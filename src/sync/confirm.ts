@@ -9,8 +9,8 @@ import type { Key } from '../rows/id-set.ts'
 import { mayDelete } from './brake.ts'
 import { followChanges } from './delta.ts'
 import { type Compared, isListDue } from './due.ts'
-import type { StreamContext } from './emit.ts'
-import { isExtra, type ListsOutcome, readExtraLists, secondLook } from './lists.ts'
+import { emit, type StreamContext } from './emit.ts'
+import { isExtra, type ListsOutcome, readExtraLists, recheckSettings } from './lists.ts'
 import { changesAfter, LIST } from './position.ts'
 
 /** The number of rows that are requested one by one, unless the read had more pages than this. */
@@ -44,7 +44,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
     // If this sync dies, the next one begins the recheck anew, whatever this one has found.
     state.note({ isListDue: true })
   }
-  const outcome = await look(context, isDelta && !isSettled ? keys.leaveForNextSync : undefined)
+  const outcome = await look(context, isDelta && !isSettled)
   if (outcome === 'failed') keys.keepGone()
   else if (vanished > 0) logResult(vanished, outcome, context)
 }
@@ -141,13 +141,12 @@ function report({ reason, missing, newer }: Compared, gone: number, context: Str
 
 /**
  * Checks the rows that were not found. If a list is due or the rows are many, a list comes first. A few rows that it
- * does not contain are requested nevertheless, because their dates may be outside of the list. `onListed` is called with
- * each row that only a list has found.
+ * does not contain are requested nevertheless, because their dates may be outside of the list.
  */
-async function look(context: StreamContext, onListed?: (key: Key) => void): Promise<ListsOutcome> {
+async function look(context: StreamContext, isInQuestion: boolean): Promise<ListsOutcome> {
   const { state, pages } = context
   const ask = () => askEach(context, [...state.keys.gone()])
-  const list = () => listAgain(context, onListed)
+  const list = () => listAgain(context, isInQuestion)
   const most = Math.max(MOST_SINGLE, pages.count)
   const areFew = () => state.keys.goneCount <= most
   const listed = state.isListDue || !areFew() ? await list() : undefined
@@ -160,19 +159,16 @@ async function look(context: StreamContext, onListed?: (key: Key) => void): Prom
  * more. If a delta does not find some of them on the days of other lists, ten years after these are listed, too: a row
  * that has moved there is not gone.
  */
-async function listAgain(
-  context: StreamContext,
-  onFound?: (key: Key) => void,
-): Promise<ListsOutcome> {
+async function listAgain(context: StreamContext, isInQuestion = false): Promise<ListsOutcome> {
   const { state, lastDay } = context
   const { keys, start, position } = state
   const purpose = 'recheck'
   const range = start === null ? null : { from: start, until: lastDay }
-  let outcome = await readExtraLists({ purpose, range, onFound }, context)
-  const isInQuestion = keys.goneCount > 0 || keys.unconfirmed().length > 0
-  if (outcome === 'read' && isInQuestion && start !== null && changesAfter(position)) {
+  let outcome = await readExtraLists({ purpose, range, isInQuestion }, context)
+  const areMissing = keys.goneCount > 0 || keys.unconfirmed().length > 0
+  if (outcome === 'read' && areMissing && start !== null && changesAfter(position)) {
     const beyond = { from: addDays(lastDay, 1), until: addDays(lastDay, DAYS_BEYOND) }
-    outcome = await readExtraLists({ purpose, range: beyond, onFound, isBegun: true }, context)
+    outcome = await readExtraLists({ purpose, range: beyond, isInQuestion, isBegun: true }, context)
   }
   if (outcome === 'read') await followChanges(context)
   return outcome
@@ -209,12 +205,12 @@ async function askEach(context: StreamContext, asked: readonly Key[]): Promise<b
   if (asked.length === 0) return true
   if (stream.single === false || isReference) return false
   if (asked.some((key) => typeof key !== 'number')) return false
-  const settings = secondLook(context)
+  const settings = recheckSettings(context)
   let [found, missing] = [0, 0]
   for (const id of known === undefined ? asked : [known, ...asked]) {
     const link = requestUrl({ path: `/${stream.collection}/${id}`, references }, endpoints)
     try {
-      for await (const { count } of context.emit(link, 'single', settings))
+      for await (const { count } of emit(link, 'single', settings, context))
         if (count !== 1) return false
       found++
     } catch (error) {

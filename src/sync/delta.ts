@@ -6,11 +6,11 @@ import { DeadLinkError, isNotOffered, type LinkKind } from '../pages/page-failur
 import { deltaStart } from '../pages/slices.ts'
 import { changedRows, type Leaving } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
-import { hasHistory } from './due.ts'
-import type { EmitSettings, StreamContext } from './emit.ts'
+import { type EmitSettings, emit, type StreamContext } from './emit.ts'
 import {
   type Changes,
   changesAfter,
+  hasHistory,
   historyOf,
   type Initial,
   LIST,
@@ -126,7 +126,7 @@ async function* emitDelta(
   const { state, clock, endpoints } = context
   const of = requestUrl({ path: `/${state.stream.collection}` }, endpoints)
   try {
-    const pages = context.emit(first, kind, { ...settings, of })
+    const pages = emit(first, kind, { ...settings, of }, context)
     for await (const { nextLink, deltaLink } of pages) {
       const link = nextLink ?? deltaLink
       if (link === undefined) throw withoutDeltaLink(state.isContinued)

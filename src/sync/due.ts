@@ -1,7 +1,7 @@
-import { type Day, isLongAgo } from '../ground/days.ts'
+import { isLongAgo } from '../ground/days.ts'
 import type { Key } from '../rows/id-set.ts'
-import { changesAfter, type Position } from './position.ts'
-import type { Mode, StateValues } from './stored-state.ts'
+import { changesAfter, hasHistory } from './position.ts'
+import type { StateValues, UnkeyedState } from './stored-state.ts'
 
 /** Why the rows of a delta are compared with lists: of all days, or of those before its window. */
 export type ComparisonReason = 'audit' | 'history'
@@ -19,14 +19,11 @@ export interface Compared {
 const DAYS_BETWEEN_ATTEMPTS = 1
 
 /** What it depends on whether a stream is compared with its lists. */
-export interface ComparisonFacts {
-  readonly mode: Mode
-  readonly position: Position
-  readonly start: Day | null
-  /** See `StoredState`. */
-  readonly auditedAt: Date | null
-  readonly comparedAt: Date | null
-  readonly generation: number
+export interface ComparisonFacts
+  extends Pick<
+    UnkeyedState,
+    'mode' | 'position' | 'start' | 'auditedAt' | 'comparedAt' | 'generation'
+  > {
   readonly auditDays: number
   readonly historyRefreshDays: number
   /** The service's time. */
@@ -63,9 +60,4 @@ export function isListDue(
 ): boolean {
   const isCompared = state.mode === 'incremental' && isListed
   return state.isListDue || (!isCompared && !state.isSettled && state.rowsSoFar === 0)
-}
-
-/** Whether the stream includes days before its delta's window, which only lists cover. */
-export function hasHistory(start: Day | null, window: Day | null): boolean {
-  return start !== null && window !== null && start < window
 }

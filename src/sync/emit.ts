@@ -4,13 +4,14 @@ import type { ServerClock } from '../http/clock.ts'
 import type { Endpoints } from '../http/endpoints.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import type { LinkKind } from '../pages/page-failures.ts'
-import type { Pages } from '../pages/pages.ts'
+import type { PageOrigin, Pages } from '../pages/pages.ts'
 import type { Suppression } from '../pages/suppression.ts'
 import type { KeyMembers, Log, StreamOutput } from '../protocol/connector.ts'
-import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
-import { type Key, keyAt } from '../rows/id-set.ts'
+import { type RecordBatch, SKIP } from '../records/record-batch.ts'
+import type { Key } from '../rows/id-set.ts'
 import { latestChanges } from '../rows/latest-changes.ts'
 import type { ListedParts } from '../rows/listed-parts.ts'
+import type { PlaceOf } from '../rows/observed-batch.ts'
 import { createPageOrder, dayIn, type RowTreatment } from '../rows/row-treatment.ts'
 import type { StreamInventory } from '../rows/stream-inventory.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -21,22 +22,18 @@ import type { StreamState } from './stream-state.ts'
 /** The number of deletes that are written together. */
 const CHUNK = 1000
 
+/** What deletes are written with. */
+type DeleteContext = Pick<StreamContext, 'state' | 'output' | 'clock'>
+
 /** Deletes the rows that a complete read did not find, which completes the generation. */
-export async function emitDeletes({
-  state,
-  output,
-  clock,
-}: Pick<EmitTools, 'state' | 'output' | 'clock'>): Promise<void> {
-  const { keys, stream, mode, generation } = state
+export async function emitDeletes(context: DeleteContext): Promise<void> {
+  const { state, output } = context
+  const { keys, mode, generation } = state
   if (mode === 'incremental') {
+    const gone = [...keys.gone()]
     // The records before the deletes are only sent together with a STATE.
-    let isFirst = true
-    for (const chunk of chunks(keys.gone())) {
-      if (isFirst) await output.checkpoint()
-      isFirst = false
-      const rows = chunk.map((key) => members(key, stream))
-      await output.deletes(rows, state.stamp(clock.now()))
-    }
+    if (gone.length > 0) await output.checkpoint()
+    await deleteRows(gone, context)
     keys.commitDeletes()
   }
   if (!state.isSettled && state.replacesOlder)
@@ -44,14 +41,14 @@ export async function emitDeletes({
   state.settle()
 }
 
-/** Deletes rows that are no longer kept. */
-export async function emitDepartures(
+/** Writes deletes of rows. */
+export async function deleteRows(
   rows: readonly Key[],
-  { state, output, clock }: Pick<EmitTools, 'state' | 'output' | 'clock'>,
+  { state, output, clock }: DeleteContext,
 ): Promise<void> {
-  for (const chunk of chunks(rows)) {
-    const gone = chunk.map((key) => members(key, state.stream))
-    await output.deletes(gone, state.stamp(clock.now()))
+  for (let from = 0; from < rows.length; from += CHUNK) {
+    const some = rows.slice(from, from + CHUNK).map((key) => members(key, state.stream))
+    await output.deletes(some, state.stamp(clock.now()))
   }
 }
 
@@ -65,18 +62,6 @@ function members(key: Key, stream: Stream): KeyMembers {
 /** The JSON texts of a key with several columns, which the sets keep as a JSON array. */
 function texts(key: Key): string[] {
   return (JSON.parse(String(key)) as unknown[]).map((value) => JSON.stringify(value))
-}
-
-function* chunks(keys: Iterable<Key>): Generator<Key[]> {
-  let chunk: Key[] = []
-  for (const key of keys) {
-    chunk.push(key)
-    if (chunk.length === CHUNK) {
-      yield chunk
-      chunk = []
-    }
-  }
-  if (chunk.length > 0) yield chunk
 }
 
 /** What the records of an answer are for. */
@@ -98,28 +83,14 @@ type Purpose =
  * How the records of pages are written. Without a `place`, their rows are not tracked; the `order` is by default batch
  * by batch.
  */
-export interface EmitSettings extends Partial<RowTreatment> {
+export interface EmitSettings extends Partial<RowTreatment>, PageOrigin {
   readonly purpose: Purpose
-  /** The slice of a list to which the pages belong. */
-  readonly slice?: string
-  /** See `Pages.read`. */
-  readonly of?: string
-  /** Called with each row that only a recheck has found. */
-  readonly onFound?: ((key: Key) => void) | undefined
+  /** See `LiveKeys.skipFound`. */
+  readonly isInQuestion?: boolean
 }
 
-/**
- * Writes the records of the pages from `first` on, and yields the end of each page. Its last records are sent with
- * the next checkpoint or the next page.
- */
-export type Emit = (
-  first: string,
-  kind: LinkKind,
-  settings: EmitSettings,
-) => AsyncGenerator<PageEnd, void>
-
-/** What the records of a stream are written with. */
-export interface EmitTools {
+/** What the read of one stream works with. */
+export interface StreamContext {
   readonly state: StreamState
   readonly pages: Pages
   readonly output: StreamOutput
@@ -127,18 +98,8 @@ export interface EmitTools {
   /** What lists have shown of the stream in this sync. */
   readonly parts: ListedParts
   readonly suppression: Suppression
-}
-
-/** Creates the writing of one stream's pages. */
-export function createEmit(tools: EmitTools): Emit {
-  return (first, kind, settings) => emitPages(first, kind, settings, tools)
-}
-
-/** What the read of one stream works with. */
-export interface StreamContext extends EmitTools {
   readonly config: Config
   readonly endpoints: Endpoints
-  readonly emit: Emit
   /** The last day of lists; see `lastDayOf`. */
   readonly lastDay: Day
   readonly log: Log
@@ -148,17 +109,21 @@ export interface StreamContext extends EmitTools {
   readonly inventory: StreamInventory | undefined
 }
 
-async function* emitPages(
+/**
+ * Writes the records of the pages from `first` on, and yields the end of each page. Its last records are sent with
+ * the next checkpoint or the next page.
+ */
+export async function* emit(
   first: string,
   kind: LinkKind,
   settings: EmitSettings,
-  { state, pages, output, clock, parts, suppression }: EmitTools,
+  context: StreamContext,
 ): AsyncGenerator<PageEnd, void> {
-  const { purpose, place, mark, order = createPageOrder(), onFound } = settings
-  const { slice = '', of = first } = settings
+  const { state, pages, output, clock, parts, suppression } = context
+  const { purpose, place, mark, order = createPageOrder(), isInQuestion = false } = settings
   const { keys, mode } = state
   let isLaterPage = false
-  for await (const event of pages.read(first, kind, { slice, of })) {
+  for await (const event of pages.read(first, kind, settings)) {
     if (event.type === 'interrupted') {
       keys.pageInterrupted()
       continue
@@ -167,7 +132,7 @@ async function* emitPages(
     // A row of the warehouse may have become a suppressed person's, or its person was suppressed since.
     if (leftOut !== undefined) {
       keys.markFound(leftOut)
-      await emitDepartures(keys.leave(leftOut), { state, output, clock })
+      await deleteRows(keys.leave(leftOut), context)
     }
     // A page of a delta link always has all of its rows again if it is repeated.
     await write(batch, event.type === 'records' && purpose !== 'changes')
@@ -185,7 +150,7 @@ async function* emitPages(
       keys.markFound(batch)
       return undefined
     }
-    if (purpose === 'departure') return emitDepartures(keys.leave(batch), { state, output, clock })
+    if (purpose === 'departure') return deleteRows(keys.leave(batch), context)
     const isRead = purpose === 'rows' || purpose === 'changes'
     if (isRead) state.addRows(batch.count)
     if (purpose === 'rows') noteOrder(batch)
@@ -201,19 +166,17 @@ async function* emitPages(
   /** Notes in which place the rows are. */
   function track(
     batch: RecordBatch,
-    where: RowTreatment['place'],
+    where: PlaceOf,
     mayRepeat: boolean,
     contradicted: readonly Key[],
   ): void {
     mark?.(batch, contradicted)
     if (purpose === 'changes') noteChanges(batch, state)
-    if (purpose === 'recheck') keys.skipFound(batch)
+    if (purpose === 'recheck') keys.skipFound(batch, isInQuestion)
     const isChange = purpose === 'changes'
-    keys.observe(batch, typeof where === 'function' ? where(batch) : where, { mayRepeat, isChange })
+    keys.observe(batch, where, { mayRepeat, isChange })
     if (contradicted.length > 0) keys.leaveUnconfirmed(contradicted)
     if (state.auditedParts.size > 0 && purpose !== 'repair') keys.noteWritten(batch)
-    if (onFound === undefined) return
-    for (let i = 0; i < batch.count; i++) if (batch.ops[i] === UPSERT) onFound(keyAt(batch, i))
   }
 
   /** A read of several pages is complete only if no row has moved between them. */

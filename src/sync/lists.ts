@@ -4,10 +4,10 @@ import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
 import { DeadLinkError, isNotOffered } from '../pages/page-failures.ts'
 import { deltaStart, type Slice, slicesOf } from '../pages/slices.ts'
-import type { Key } from '../rows/id-set.ts'
 import { changedRows } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
-import type { EmitSettings, StreamContext } from './emit.ts'
+import { type EmitSettings, emit, type StreamContext } from './emit.ts'
+import { collectionOf } from './losses.ts'
 import {
   type Changes,
   changesAfter,
@@ -53,7 +53,7 @@ export async function list(position: List, context: StreamContext): Promise<Posi
     return { ...history.changes, requested: false, historyAt: isOver ? begunAt : null }
   }
   if (!isResumed || mode === 'full_refresh') return { phase: 'complete', next: 'list' }
-  state.beginAnew(clock.now(), LIST)
+  state.beginAnew(clock.now())
   return LIST
 }
 
@@ -101,14 +101,14 @@ async function readByDelta(context: StreamContext): Promise<void> {
   )
   const link = deltaStart(stream, deltaWindow(start, clock.now()), config, endpoints)
   // A list cannot be continued from the pages of a delta, so there are no checkpoints.
-  for await (const _ of context.emit(link, 'start', { purpose: 'rows' }));
+  for await (const _ of emit(link, 'start', { purpose: 'rows' }, context));
 }
 
 /** What came of lists that were read in addition to the stream itself. */
 export type ListsOutcome = 'read' | 'not offered' | 'failed'
 
 /** How rows are written that a complete read has not found, or that were not confirmed, whatever their day is. */
-export function secondLook({ state }: StreamContext): EmitSettings {
+export function recheckSettings({ state }: StreamContext): EmitSettings {
   const { stream, start, position } = state
   const window = changesAfter(position)?.window ?? null
   return { ...changedRows(stream.dateField, start, window), purpose: 'recheck' }
@@ -118,8 +118,8 @@ export function secondLook({ state }: StreamContext): EmitSettings {
 interface ExtraLists {
   readonly purpose: 'comparison' | 'departure' | 'repair' | 'recheck'
   readonly range: DayRange | null
-  /** See `EmitSettings`. */
-  readonly onFound?: EmitSettings['onFound']
+  /** See `LiveKeys.skipFound`. */
+  readonly isInQuestion?: boolean
   /** Whether others of the same look have been answered. */
   readonly isBegun?: boolean
 }
@@ -129,14 +129,14 @@ interface ExtraLists {
  * not.
  */
 export async function readExtraLists(
-  { purpose, range, onFound, isBegun = false }: ExtraLists,
+  { purpose, range, isInQuestion = false, isBegun = false }: ExtraLists,
   context: StreamContext,
 ): Promise<ListsOutcome> {
   const { state, output, log, pages } = context
   const settings =
     purpose === 'comparison' || purpose === 'departure'
       ? { purpose }
-      : { ...secondLook(context), purpose, onFound }
+      : { ...recheckSettings(context), purpose, isInQuestion }
   const before = pages.count
   try {
     for await (const _ of emitSlices(slicesIn(range, context), BEGINNING, settings, context))
@@ -163,11 +163,6 @@ function slicesIn(range: DayRange | null, { state, config, endpoints }: StreamCo
   if (state.stream.nested !== 'referenced_collections') return slices
   const collections = new Set([...state.keys.gone()].map(collectionOf))
   return collections.size === 0 ? slices : slices.filter(({ key }) => collections.has(key))
-}
-
-/** The collection of a reference. */
-function collectionOf(key: Key): string {
-  return JSON.parse(String(key))[0]
 }
 
 /** Failures that do not come from the answers of the service. */
@@ -203,11 +198,8 @@ async function* emitSlices(
     if (i < first) continue
     const kind = page === null ? 'list' : 'next'
     try {
-      for await (const end of context.emit(page?.url ?? link, kind, {
-        ...settings,
-        slice: key,
-        of: link,
-      })) {
+      const ofSlice = { ...settings, slice: key, of: link }
+      for await (const end of emit(page?.url ?? link, kind, ofSlice, context)) {
         if (end.nextLink === undefined) continue
         yield { slice: key, page: { url: end.nextLink, at: context.clock.now() } }
       }

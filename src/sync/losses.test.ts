@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { limitOf } from '../ground/limit.ts'
-import { excessOf, lossesAt, lossesWith, readLosses, writeLosses } from './losses.ts'
+import { excessOf, lossesAt, lossesWith } from './losses.ts'
+import { STATE } from './stored-state.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
 const daysLater = (days: number) => new Date(NOW.getTime() + days * 86_400_000)
@@ -62,10 +63,12 @@ describe('the rows that may be deleted because no read found them', () => {
 })
 
 describe('what the state has of them', () => {
+  const { read, write } = STATE.fields.losses
+
   it('is read as it was written', () => {
     const losses = lossesWith(begun(100), of(12))
-    expect(readLosses(writeLosses(losses))).toEqual(losses)
-    expect(readLosses(writeLosses(null))).toBeNull()
+    expect(read(write(losses))).toEqual(losses)
+    expect(read(write(null))).toBeNull()
   })
 
   test.each([
@@ -76,6 +79,6 @@ describe('what the state has of them', () => {
     '["2026-11-20T03:00:00Z",["",1]]',
     '["2026-11-20T03:00:00Z",7]',
   ])('is refused if it is %j', (text) => {
-    expect(readLosses(text)).toBeUndefined()
+    expect(read(text)).toBeUndefined()
   })
 })

@@ -2,6 +2,7 @@ import { isLongAgo } from '../ground/days.ts'
 import { type Limit, mostOf } from '../ground/limit.ts'
 import type { Key } from '../rows/id-set.ts'
 import type { Stream } from '../streams/collections.ts'
+import type { JsonForm } from './state-fields.ts'
 
 /** How many rows a part of a stream had, and how many of them were deleted since because no read found them. */
 interface Loss {
@@ -59,36 +60,34 @@ export function excessOf({ parts }: Losses, missing: PartCounts, limit: Limit): 
   return undefined
 }
 
+/** The collection of a reference. */
+export function collectionOf(key: Key): string {
+  return JSON.parse(String(key))[0]
+}
+
 /** Returns the part of a row by its key; undefined for a stream of one part. */
 export function partsOf({ nested }: Stream): ((key: Key) => string) | undefined {
-  return nested === 'referenced_collections' ? (key) => JSON.parse(String(key))[0] : undefined
+  return nested === 'referenced_collections' ? collectionOf : undefined
 }
 
 export function sumOf(counts: PartCounts): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0)
 }
 
-export function writeLosses(losses: Losses | null): string | null {
-  if (losses === null) return null
-  const parts = [...losses.parts].map(([part, { rows, deleted }]) => [part, rows, deleted])
-  return JSON.stringify([losses.since.toISOString(), ...parts])
-}
-
-/** Parses the result of `writeLosses`; undefined if it is damaged. */
-export function readLosses(value: unknown): Losses | null | undefined {
-  if (value === null) return null
-  try {
-    const [time, ...parts] = JSON.parse(String(value)) as [string, ...[string, number, number][]]
+/** How a state stores losses. */
+export const LOSSES: JsonForm<Losses | null> = {
+  toJson: (losses) =>
+    losses && [
+      losses.since.toISOString(),
+      ...[...losses.parts].map(([part, { rows, deleted }]) => [part, rows, deleted]),
+    ],
+  parse(json) {
+    const [time, ...stored] = json as [string, ...[string, number, number][]]
     const since = new Date(time)
+    const parts = stored.map(([part, rows, deleted]) => [part, { rows, deleted }] as const)
     const isWhole = parts.every(
-      ([part, rows, deleted]) => typeof part === 'string' && rows >= 0 && deleted >= 0,
+      ([part, { rows, deleted }]) => typeof part === 'string' && rows >= 0 && deleted >= 0,
     )
-    if (Number.isNaN(since.getTime()) || !isWhole) return undefined
-    return {
-      since,
-      parts: new Map(parts.map(([part, rows, deleted]) => [part, { rows, deleted }])),
-    }
-  } catch {
-    return undefined
-  }
+    return isWhole && !Number.isNaN(since.getTime()) ? { since, parts: new Map(parts) } : undefined
+  },
 }

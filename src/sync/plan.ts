@@ -10,11 +10,12 @@ import { firstKept } from './delta-window.ts'
 import { isOfDelta, type Position } from './position.ts'
 import { addedFields, readState, type StoredState } from './stored-state.ts'
 import {
+  continued,
   createStreamState,
+  fromBeginning,
   type StartOver,
   type StateTools,
   type StreamState,
-  streamStart,
 } from './stream-state.ts'
 import {
   type DecisionSettings,
@@ -266,14 +267,14 @@ export function plan(
   const begin = ({ why, warning, replacesOlder }: Beginning, cursor: number) => {
     if (warning !== undefined) tools.log.warn(warning)
     const values = { ...decision.identity, replacesOlder, cursor }
-    return createStreamState({ values, why }, task, tools)
+    return createStreamState({ values, from: why }, task, tools)
   }
   if (decision.do === 'begin') return begin(decision, decision.cursor)
   const { stored, startOver, identity } = decision
   const { start, cursor } = stored
   let state: StreamState
   try {
-    state = createStreamState({ values: { ...identity, start, cursor }, stored }, task, tools)
+    state = createStreamState({ values: { ...identity, start, cursor }, from: stored }, task, tools)
   } catch {
     return begin(notUsable('its set of ids is damaged'), cursor)
   }
@@ -292,13 +293,15 @@ export function storedCharacters(decision: Decision): number {
 }
 
 /** Whether the stream continues a delta that an earlier sync began. */
-export function continuesDelta(decision: Decision): boolean {
+export function continuesDelta({ decision }: { readonly decision: Decision }): boolean {
   if (decision.do !== 'restore' || decision.startOver !== undefined) return false
   return isOfDelta(decision.stored.position)
 }
 
 /** Where the reading of the stream starts, for the progress of the sync. */
 export function startOf(decision: Decision): StreamStart {
-  if (decision.do === 'begin') return streamStart(undefined, decision.why)
-  return streamStart(decision.stored, 'startOver' in decision ? decision.startOver?.why : undefined)
+  if (decision.do === 'begin') return fromBeginning(decision.why, null)
+  const { stored } = decision
+  if (decision.do === 'refuse' || decision.startOver === undefined) return continued(stored)
+  return fromBeginning(decision.startOver.why, stored.wholeRows)
 }

@@ -80,6 +80,11 @@ export const INITIAL: Initial = {
 
 export const LIST: List = { phase: 'list', slice: null, page: null, until: null, history: null }
 
+/** Whether a stream includes days before its delta's window, which only lists cover. */
+export function hasHistory(start: Day | null, window: Day | null): boolean {
+  return start !== null && window !== null && start < window
+}
+
 /** The lists of the days before the window of a delta that was started. */
 export function historyOf(changes: Changes): List {
   const until = addDays(changes.window ?? '', -1)
@@ -128,17 +133,16 @@ const NOWHERE = POSITION.fresh
 
 /** Converts a position to its fields. */
 export function positionFields(position: Position): PositionFields {
-  switch (position.phase) {
-    case 'initial': {
-      const { phase, page, window } = position
-      return { ...NOWHERE, phase, ...linkFields(page), window }
-    }
+  const { phase } = position
+  switch (phase) {
+    case 'initial':
+      return { ...NOWHERE, phase, ...linkFields(position.page), window: position.window }
     case 'changes': {
-      const { phase, delta, requested, window, historyAt } = position
+      const { delta, requested, window, historyAt } = position
       return { ...NOWHERE, phase, ...linkFields(delta), requested, window, historyAt }
     }
     case 'list': {
-      const { phase, page, slice, until, history } = position
+      const { page, slice, until, history } = position
       const listing = { ...NOWHERE, phase, ...linkFields(page), slice, until }
       if (history === null) return listing
       const { delta, window } = history.changes
@@ -168,8 +172,8 @@ export function readPosition(
   if (mode === 'full_refresh' && !isList) return undefined
   // Only streams with dates have a window, and only a start before it has days before the window.
   const isWindowed = (start === null) === (window === null)
-  const hasHistory = start !== null && window !== null && start < window
-  if (hasHistoryIds && !isList && !hasHistory) return undefined
+  const isWithHistory = hasHistory(start, window)
+  if (hasHistoryIds && !isList && !isWithHistory) return undefined
   const page = linkOf(fields.link, fields.linkAt)
   const isListing = until !== null && (page === null || slice !== null) && (start ?? '') <= until
   const changes = (delta: Link): Changes => ({
@@ -188,7 +192,7 @@ export function readPosition(
         : undefined
     case 'backfill': {
       const delta = linkOf(fields.deltaLink, fields.deltaLinkAt)
-      if (!hasHistory || delta === null || !isListing) return undefined
+      if (!isWithHistory || delta === null || !isListing) return undefined
       const history = { begunAt: listingAt, changes: changes(delta) }
       return { phase: 'list', slice, page, until, history }
     }

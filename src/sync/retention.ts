@@ -1,7 +1,7 @@
 import { addDays, isLater } from '../ground/days.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
-import { emitDepartures, type StreamContext } from './emit.ts'
+import { deleteRows, type StreamContext } from './emit.ts'
 import { readExtraLists } from './lists.ts'
 import { lossesAt } from './losses.ts'
 import type { Position } from './position.ts'
@@ -22,7 +22,7 @@ export async function leaveDays(context: StreamContext): Promise<void> {
   await output.checkpoint({ flush: true })
   // All days before the window leave: no list is needed, and the service may have none.
   if (position.phase === 'changes' && !isLater(position.window, keptFrom))
-    await emitDepartures(keys.leave('history'), context)
+    await deleteRows(keys.leave('history'), context)
   const range = { from: start, until: addDays(keptFrom, -1) }
   if ((await readExtraLists({ purpose: 'departure', range }, context)) !== 'read') {
     log.warn(

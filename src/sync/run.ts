@@ -1,4 +1,3 @@
-import type { Config } from '../config/config.ts'
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -17,7 +16,7 @@ import { createIdBudget, type IdBudget } from '../rows/stored-keys.ts'
 import { createStreamInventory, type StreamInventory } from '../rows/stream-inventory.ts'
 import { INVENTORY, readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from './delta-window.ts'
-import { createEmit, emitDeletes } from './emit.ts'
+import { emitDeletes } from './emit.ts'
 import {
   createExpiredDeltas,
   createStreamWarnings,
@@ -38,6 +37,24 @@ export interface RunSettings extends SessionSettings {
   readonly progress: SyncReporter
 }
 
+/** The settings of a sync, and its connection to the service. */
+type Connected = RunSettings & Session
+
+/** What the streams of a sync share. */
+type Sync = Connected & {
+  readonly ids: IdBudget
+  readonly expiredDeltas: ExpiredDeltas
+  readonly warnings: StreamWarnings
+}
+
+/** A stream, with what is known of it before its first request. */
+interface PlannedTask extends StreamTask {
+  /** How it is read, decided once, by the service's time. */
+  readonly decision: Decision
+  /** Set if an inventory is written. */
+  readonly inventory: StreamInventory | undefined
+}
+
 /**
  * Reads all streams, at most `concurrency` at a time. A failing stream does not stop the others; the failures are
  * returned. Throws only if the process has to stop.
@@ -47,20 +64,21 @@ export async function runSync(
   settings: RunSettings,
 ): Promise<Failure[]> {
   const session = createSession(settings, scopesOf(tasks))
-  const { client } = session
+  const connected = { ...settings, ...session }
+  const { client, log, progress, refused = [] } = connected
   const startedAt = performance.now()
-  settings.progress.begun(factsOf(tasks, session, settings.config))
+  progress.begun(factsOf(tasks, connected))
   try {
-    const failed = await begin(tasks, session, settings).then(
-      () => readAll(tasks, session, settings),
-      (error) => refuseAll(tasks, error, settings),
+    const failed = await begin(tasks, connected).then(
+      () => readAll(tasks, connected),
+      (error) => refuseAll(tasks, error, connected),
     )
-    const failures = [...(settings.refused ?? []), ...failed]
+    const failures = [...refused, ...failed]
     const seconds = (performance.now() - startedAt) / 1000
     const streams = tasks.map(({ stream, output: { counts } }) => ({ name: stream.stream, counts }))
     const line = summary(streams, failures, client.traffic, seconds)
-    if (failures.length === 0) settings.log.info(line)
-    else settings.log.warn(warningOf('sync-not-complete', line))
+    if (failures.length === 0) log.info(line)
+    else log.warn(warningOf('sync-not-complete', line))
     return failures
   } finally {
     await session.close()
@@ -68,7 +86,8 @@ export async function runSync(
 }
 
 /** The facts about the sync before its first request. */
-function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: Config): SyncFacts {
+function factsOf(tasks: readonly StreamTask[], { client, config }: Connected): SyncFacts {
+  const { tenant } = config
   const requests = new Map(tasks.map(({ stream, requests }) => [stream.stream, requests]))
   return {
     subject: `tenant ${tenant}`,
@@ -79,28 +98,20 @@ function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: 
   }
 }
 
-/** What the streams of a sync share. */
-interface Shared {
-  /** What the inventory says of each stream; empty if the inventory is not selected. */
-  readonly inventories: ReadonlyMap<StreamTask, StreamInventory>
-  /** How each stream is read, decided once, by the service's time. */
-  readonly decisions: ReadonlyMap<StreamTask, Decision>
-  readonly ids: IdBudget
-  readonly expiredDeltas: ExpiredDeltas
-  readonly warnings: StreamWarnings
-}
-
 /** The preferred scopes of all streams, without duplicates. */
 function scopesOf(tasks: readonly StreamTask[]): string[] {
   const asked = tasks.filter((task) => !isInventory(task))
   return [...new Set(asked.map(({ stream }) => readScopes(stream)[0]))]
 }
 
+function isInventory({ stream }: StreamTask): boolean {
+  return stream === INVENTORY
+}
+
 /** Requests the token, whose answer also has the service's time, and checks what applies to all streams. */
 async function begin(
   tasks: readonly StreamTask[],
-  { client, clock, retryPolicy }: Session,
-  { config, log }: RunSettings,
+  { client, clock, retryPolicy, config, log }: Connected,
 ): Promise<void> {
   if (tasks.length > 0 && tasks.every(isInventory)) {
     throw new ConnectorError(
@@ -121,36 +132,46 @@ async function begin(
   refuseLateStart(config.startDate, clock.now())
 }
 
-async function readAll(
-  tasks: readonly StreamTask[],
-  session: Session,
-  settings: RunSettings,
-): Promise<Failure[]> {
-  const { endpoints, clock } = session
-  const { config, log, progress } = settings
+async function readAll(tasks: readonly StreamTask[], connected: Connected): Promise<Failure[]> {
+  const { config, endpoints, clock, log, progress, keptStates } = connected
   const now = clock.now()
-  const decisions = new Map(tasks.map((task) => [task, decide(task, { config, endpoints, now })]))
-  progress.planned(byName(decisions, startOf))
-  const read = tasks.filter((task) => !isInventory(task))
-  const inventory = tasks.find(isInventory)
-  const counted = inventory === undefined ? [] : read
-  const shared: Shared = {
-    decisions,
-    inventories: new Map(counted.map((task) => [task, createStreamInventory(task.stream)])),
-    ids: createIdBudget(byName(decisions, storedCharacters), charactersOf(settings.keptStates)),
-    expiredDeltas: createExpiredDeltas([...decisions.values()].filter(continuesDelta).length),
+  const hasInventory = tasks.some(isInventory)
+  const planned = tasks.map((task) => ({
+    ...task,
+    decision: decide(task, { config, endpoints, now }),
+    inventory: hasInventory ? createStreamInventory(task.stream) : undefined,
+  }))
+  progress.planned(byName(planned, startOf))
+  const sync: Sync = {
+    ...connected,
+    ids: createIdBudget(byName(planned, storedCharacters), charactersOf(keptStates)),
+    expiredDeltas: createExpiredDeltas(planned.filter(continuesDelta).length),
     warnings: createStreamWarnings(log),
   }
-  const failures = await work(read, session, shared, settings)
-  if (inventory !== undefined) await writeInventory(inventory, session, shared, settings)
-  shared.warnings.logRest()
-  const advice = shared.expiredDeltas.advice()
+  const read = planned.filter((task) => !isInventory(task))
+  const failures = await work(read, sync)
+  const inventory = planned.find(isInventory)
+  if (inventory !== undefined) await writeInventory(inventory, read, sync)
+  sync.warnings.logRest()
+  const advice = sync.expiredDeltas.advice()
   if (advice !== undefined) log.warn(advice)
   return failures
 }
 
-function isInventory({ stream }: StreamTask): boolean {
-  return stream === INVENTORY
+/** The number of characters of stored states. */
+function charactersOf(states: readonly unknown[] = []): number {
+  return states.reduce<number>((sum, state) => sum + (JSON.stringify(state)?.length ?? 0), 0)
+}
+
+/** A fact about the decision of each stream, by the name of the stream. */
+function byName<T>(tasks: readonly PlannedTask[], fact: (decision: Decision) => T): Map<string, T> {
+  return new Map(tasks.map(({ stream, decision }) => [stream.stream, fact(decision)]))
+}
+
+/** The state of a stream before its first request. */
+function stateOf(task: PlannedTask, { clock, warnings, ids, config }: Sync): StreamState {
+  const log = warnings.of(task.stream.stream)
+  return plan(task.decision, task, { config, now: clock.now(), log, ids })
 }
 
 /**
@@ -158,21 +179,19 @@ function isInventory({ stream }: StreamTask): boolean {
  * describes what this sync has read.
  */
 async function writeInventory(
-  task: StreamTask,
-  session: Session,
-  shared: Shared,
-  settings: RunSettings,
+  task: PlannedTask,
+  described: readonly PlannedTask[],
+  sync: Sync,
 ): Promise<void> {
   const { output, mode } = task
-  const { signal } = settings
-  const { clock } = session
+  const { clock, signal } = sync
   signal.throwIfAborted()
-  const state = stateOf(task, session, shared, settings)
+  const state = stateOf(task, sync)
   output.started(() => state.blob(), state.begunFrom)
   if (!state.isRefreshed) {
     // The inventory is always created again, whatever the state of the last sync.
     if (state.isContinued) state.beginAnew(clock.now())
-    const rows = [...shared.inventories.values()].flatMap((inventory) => inventory.rows)
+    const rows = described.flatMap(({ inventory }) => inventory?.rows ?? [])
     const batch = createJsonBatch(
       rows.map((row) => ({
         json: JSON.stringify(row),
@@ -188,36 +207,7 @@ async function writeInventory(
   await output.complete()
 }
 
-/** The state of a stream before its first request. */
-function stateOf(
-  task: StreamTask,
-  { clock }: Session,
-  { decisions, warnings, ids }: Shared,
-  { config }: RunSettings,
-): StreamState {
-  const log = warnings.of(task.stream.stream)
-  return plan(decisions.get(task) as Decision, task, { config, now: clock.now(), log, ids })
-}
-
-/** The number of characters of stored states. */
-function charactersOf(states: readonly unknown[] = []): number {
-  return states.reduce<number>((sum, state) => sum + (JSON.stringify(state)?.length ?? 0), 0)
-}
-
-/** A fact about the decision of each stream, by the name of the stream. */
-function byName<T>(
-  decisions: ReadonlyMap<StreamTask, Decision>,
-  fact: (decision: Decision) => T,
-): Map<string, T> {
-  return new Map([...decisions].map(([{ stream }, decision]) => [stream.stream, fact(decision)]))
-}
-
-async function work(
-  tasks: readonly StreamTask[],
-  session: Session,
-  shared: Shared,
-  settings: RunSettings,
-): Promise<Failure[]> {
+async function work(tasks: readonly PlannedTask[], sync: Sync): Promise<Failure[]> {
   const failures: Failure[] = []
   const barrier = createDeltaBarrier(tasks)
   // Shared by the workers: each takes the next task.
@@ -225,55 +215,40 @@ async function work(
   const worker = async () => {
     for (const task of queue) {
       if (isDelta(task)) await barrier.passed
-      const error = await isolate(task, session, shared, settings)
-      const { stream } = task.stream
-      shared.inventories.get(task)?.ended(session.clock.now(), error !== undefined)
+      const error = await isolate(task, sync)
+      task.inventory?.ended(sync.clock.now(), error !== undefined)
       if (error !== undefined) {
-        failures.push({ stream, error })
+        failures.push({ stream: task.stream.stream, error })
         await task.output.failed(error)
       }
       barrier.finished(task)
     }
   }
-  await Promise.all(Array.from({ length: settings.config.concurrency }, worker))
+  await Promise.all(Array.from({ length: sync.config.concurrency }, worker))
   return failures
 }
 
 /** Reads one stream and returns its failure; errors that stop the whole process are thrown. */
-async function isolate(
-  task: StreamTask,
-  session: Session,
-  shared: Shared,
-  settings: RunSettings,
-): Promise<ConnectorError | undefined> {
-  const { log, signal, config } = settings
-  const { endpoints, clock, client, retryPolicy } = session
-  const { stream, redaction, output } = task
+async function isolate(task: PlannedTask, sync: Sync): Promise<ConnectorError | undefined> {
+  const { log, signal, config, endpoints, clock, client } = sync
+  const { stream, redaction, output, requests, inventory } = task
   try {
     signal.throwIfAborted()
-    const state = stateOf(task, session, shared, settings)
+    const state = stateOf(task, sync)
     if (!hasScope(await client.token(), endpoints, readScopes(stream))) {
       throw notEntitled(readScopes(stream)[0], endpoints)
     }
-    const pages = createPages({
-      client,
-      signal,
-      retryPolicy,
-      reader: createPageReader(stream, redaction, config.maxRecordMb, task.selection),
-      waits: createWaitReport(stream.stream, output, log),
-      requests: task.requests,
-    })
-    const suppression = createSuppression(stream, config)
-    const tools = { state, pages, suppression, output, clock, parts: createListedParts(stream) }
+    const reader = createPageReader(stream, redaction, config.maxRecordMb, task.selection)
+    const waits = createWaitReport(stream.stream, output, log)
     await readStream({
-      ...tools,
-      emit: createEmit(tools),
+      ...sync,
+      state,
+      output,
+      inventory,
+      pages: createPages({ ...sync, reader, waits, requests }),
+      suppression: createSuppression(stream, config),
+      parts: createListedParts(stream),
       lastDay: lastDayOf(state, config.futureDays, clock.now()),
-      config,
-      endpoints,
-      log,
-      expiredDeltas: shared.expiredDeltas,
-      inventory: shared.inventories.get(task),
     })
     return undefined
   } catch (error) {
@@ -290,7 +265,7 @@ async function isolate(
 async function refuseAll(
   tasks: readonly StreamTask[],
   cause: unknown,
-  { signal }: RunSettings,
+  { signal }: Connected,
 ): Promise<Failure[]> {
   signal.throwIfAborted()
   const error = asConnectorError(cause)

@@ -63,29 +63,53 @@ export function plain<T extends string | number | boolean | null>(
   return { stored, read, write: asStored, fresh, about }
 }
 
+/** How a value becomes JSON: null if it is empty. `parse` returns undefined, or throws, if the JSON is damaged. */
+export interface JsonForm<T> {
+  readonly toJson: (value: T) => unknown
+  readonly parse: (json: unknown) => T | undefined
+}
+
+/** A field that is stored as JSON text, null if it is empty. */
+export function jsonText<T>(
+  stored: string,
+  { toJson, parse }: JsonForm<T>,
+  fresh: NoInfer<T>,
+  about: string,
+): Field<T> {
+  return {
+    stored,
+    read(value) {
+      try {
+        return value === null ? fresh : parse(JSON.parse(String(value)))
+      } catch {
+        return undefined
+      }
+    },
+    write(value) {
+      const json = toJson(value)
+      return json === null ? null : JSON.stringify(json)
+    },
+    fresh,
+    about,
+  }
+}
+
 /** A time, null for none. */
 export function moment(stored: string, about: string): Field<Date | null> {
   const write = (at: Date | null) => at?.toISOString() ?? null
   return { stored, read: or(null, time), write, fresh: null, about }
 }
 
-/** Some fields of the state. */
-export interface FieldTable<T> {
-  readonly fields: T
-  /** The values of a stream that was never read. */
-  readonly fresh: ValuesOf<T>
-  /** Returns the stored name of the first field that is damaged, if there is one. */
-  read(blob: StateBlob): ValuesOf<T> | string
-  write(values: ValuesOf<T>, blob: Record<string, unknown>): void
-}
-
-export function fieldTable<T>(fields: T): FieldTable<T> {
+/** Makes reading and writing of some fields of the state from their table. */
+export function fieldTable<T>(fields: T) {
   const entries = Object.entries(fields as Readonly<Record<string, Field<unknown>>>)
   const fresh = Object.fromEntries(entries.map(([name, field]) => [name, field.fresh]))
   return {
     fields,
+    /** The values of a stream that was never read. */
     fresh: fresh as ValuesOf<T>,
-    read(blob) {
+    /** Returns the stored name of the first field that is damaged, if there is one. */
+    read(blob: StateBlob): ValuesOf<T> | string {
       const values: Record<string, unknown> = {}
       for (const [name, { stored, read }] of entries) {
         const value = read(blob[stored] ?? null)
@@ -94,7 +118,7 @@ export function fieldTable<T>(fields: T): FieldTable<T> {
       }
       return values as ValuesOf<T>
     },
-    write(values, blob) {
+    write(values: ValuesOf<T>, blob: Record<string, unknown>): void {
       for (const [name, { stored, write }] of entries) blob[stored] = write(values[name as keyof T])
     },
   }

@@ -2,17 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createJsonBatch, DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { Key } from '../rows/id-set.ts'
-import {
-  type LatestChanges,
-  latestChanges,
-  readLatestChanges,
-  writeLatestChanges,
-} from '../rows/latest-changes.ts'
+import { type LatestChanges, latestChanges } from '../rows/latest-changes.ts'
 import type { Changes, Position } from './position.ts'
 import {
   addedFields,
   fieldDigests,
   readState,
+  STATE,
   type StoredState,
   writeState,
 } from './stored-state.ts'
@@ -218,9 +214,10 @@ it('keeps the living rows with the highest versions and the rows deleted last, e
   fc.assert(
     fc.property(fc.array(someTold, { maxLength: 6 }), (batches) => {
       let changes: LatestChanges = new Map()
+      const { read, write } = STATE.fields.latestChanges
       for (const records of batches)
         changes = latestChanges(changes, batch(records), (i) => `day of ${records[i]?.id}`)
-      const kept = readLatestChanges(writeLatestChanges(changes) ?? '[]') ?? new Map()
+      const kept = read(write(changes)) ?? new Map()
 
       const last = new Map(batches.flat().map((record) => [record.id, record]))
       for (const [id, { version, day }] of kept) {

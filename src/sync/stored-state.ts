@@ -1,14 +1,10 @@
 import { createHash } from 'node:crypto'
 import { LATEST_SECONDS } from '../ground/days.ts'
 import { createIdSet, type IdSet } from '../rows/id-set.ts'
-import {
-  type LatestChanges,
-  readLatestChanges,
-  writeLatestChanges,
-} from '../rows/latest-changes.ts'
+import { LATEST_CHANGES } from '../rows/latest-changes.ts'
 import type { Fingerprints } from '../rows/listed-parts.ts'
 import type { StoredDeletes, StoredKeys } from '../rows/stored-keys.ts'
-import { type Losses, readLosses, writeLosses } from './losses.ts'
+import { LOSSES } from './losses.ts'
 import {
   isOfDelta,
   LIST,
@@ -19,10 +15,11 @@ import {
 } from './position.ts'
 import {
   day,
-  type Field,
   fieldTable,
   flag,
   integer,
+  type JsonForm,
+  jsonText,
   moment,
   oneOf,
   or,
@@ -40,6 +37,25 @@ export type Mode = 'full_refresh' | 'incremental'
  * still count on.
  */
 const MAX_CURSOR = 2 ** 53 - 2 ** 50
+
+const PARTS: JsonForm<Fingerprints> = {
+  toJson: (parts) => (parts.size === 0 ? null : Object.fromEntries(parts)),
+  parse(json) {
+    const parts = Object.entries(json as object)
+    return parts.every(([, print]) => typeof print === 'string') ? new Map(parts) : undefined
+  },
+}
+
+const PENDING: JsonForm<readonly StoredDeletes[]> = {
+  toJson: (pending) => (pending.length === 0 ? null : pending),
+  parse(json) {
+    const groups = json as StoredDeletes[]
+    const isWhole = groups.every(
+      ({ keys, isUnseen }) => typeof keys === 'string' && typeof isUnseen === 'boolean',
+    )
+    return isWhole ? groups : undefined
+  },
+}
 
 /**
  * The fields of the state of a stream: reading, checking and writing follow from this table, as do the types and the page
@@ -101,38 +117,34 @@ export const STATE = fieldTable({
     'compared_at',
     'when the last comparison with lists began, also one that failed',
   ),
-  auditedParts: {
-    stored: 'audited_parts',
-    read: readParts,
-    write: (parts) => (parts.size === 0 ? null : JSON.stringify(Object.fromEntries(parts))),
-    fresh: new Map(),
-    about: 'the fingerprints of months, or of `all`, as the warehouse was seen to have them',
-  } as Field<Fingerprints>,
+  auditedParts: jsonText(
+    'audited_parts',
+    PARTS,
+    new Map(),
+    'the fingerprints of months, or of `all`, as the warehouse was seen to have them',
+  ),
   withheldSince: moment(
     'withheld_since',
     'since when rows are kept although no read finds them, because they are too many',
   ),
-  losses: {
-    stored: 'losses',
-    read: readLosses,
-    write: writeLosses,
-    fresh: null,
-    about:
-      'a time, and for each part of the stream the rows then and those that were deleted since because no read found them',
-  } as Field<Losses | null>,
+  losses: jsonText(
+    'losses',
+    LOSSES,
+    null,
+    'a time, and for each part of the stream the rows then and those that were deleted since because no read found them',
+  ),
   haveOtherKeys: plain(
     'other_keys',
     or(false, flag),
     false,
     'whether a changed setting gives all rows other keys in the current read',
   ),
-  latestChanges: {
-    stored: 'latest_changes',
-    read: or(new Map(), readLatestChanges),
-    write: writeLatestChanges,
-    fresh: new Map(),
-    about: 'the latest rows that the delta has reported: a list that lacks them is out of date',
-  } as Field<LatestChanges>,
+  latestChanges: jsonText(
+    'latest_changes',
+    LATEST_CHANGES,
+    new Map(),
+    'the latest rows that the delta has reported: a list that lacks them is out of date',
+  ),
   wholeRows: plain('whole_rows', rows, null, 'the rows of the last complete read'),
   rowsSoFar: plain('rows_so_far', rows, null, 'the rows of the current one so far'),
   rowsCounted: plain('rows_counted', rows, null, 'the rows of all syncs: no set of ids is larger'),
@@ -149,13 +161,12 @@ export const KEYS = fieldTable({
     "the ids in the delta's window, or in the list",
   ),
   history: plain('backfill_ids', or(null, text), null, 'the ids of the days before the window'),
-  pending: {
-    stored: 'pending',
-    read: readPending,
-    write: (pending) => (pending.length === 0 ? null : JSON.stringify(pending)),
-    fresh: [],
-    about: 'ids that are deleted at the end of the read unless they are found',
-  } as Field<readonly StoredDeletes[]>,
+  pending: jsonText(
+    'pending',
+    PENDING,
+    [],
+    'ids that are deleted at the end of the read unless they are found',
+  ),
   unconfirmed: plain(
     'unconfirmed_ids',
     or(null, text),
@@ -235,30 +246,6 @@ export function withheldIn({ withheldSince, keys }: StoredState): Pick<IdSet, 'h
 
 function anyNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
-}
-
-function readPending(value: unknown): readonly StoredDeletes[] | undefined {
-  if (value === null) return []
-  try {
-    const groups: unknown = JSON.parse(String(value))
-    return Array.isArray(groups) && groups.every(isDeletes) ? groups : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isDeletes(group: unknown): group is StoredDeletes {
-  const { keys, isUnseen } = (group ?? {}) as StateBlob
-  return typeof keys === 'string' && typeof isUnseen === 'boolean'
-}
-
-function readParts(value: unknown): Fingerprints | undefined {
-  try {
-    const parts = Object.entries((JSON.parse(String(value ?? '{}')) ?? {}) as object)
-    return parts.every(([, print]) => typeof print === 'string') ? new Map(parts) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Any field, including fields that are in no schema. */

@@ -102,7 +102,7 @@ export function isDelta({ stream, mode }: StreamTask): boolean {
 }
 
 /** Streams without a delta come first, so that a short run ends before it starts a delta. */
-export function inOrder(tasks: readonly StreamTask[]): StreamTask[] {
+export function inOrder<T extends StreamTask>(tasks: readonly T[]): T[] {
   return [...tasks].sort((a, b) => Number(isDelta(a)) - Number(isDelta(b)))
 }
 
