@@ -274,13 +274,13 @@ function streamTable(): string {
   )
 }
 
+/** The streams whose scopes do not follow from their names. */
 function scopes(): string {
-  const rows = [...streams.values()].map((stream) => [
-    `\`${stream.stream}\``,
-    (stream.scopes ?? [stream.collection])
-      .map((name) => code(`connector-<api>-${name}.read`))
-      .join(' or '),
-  ])
+  const rows = [...streams.values()].flatMap(({ stream, scopes: named }) =>
+    named === undefined
+      ? []
+      : [[code(stream), named.map((name) => code(`connector-<api>-${name}.read`)).join(' or ')]],
+  )
   return markdown(['Stream', 'Scope'], rows)
 }
 
