@@ -274,13 +274,13 @@ function streamTable(): string {
   )
 }
 
+/** The streams whose scopes do not follow from their names. */
 function scopes(): string {
-  const rows = [...streams.values()].map((stream) => [
-    `\`${stream.stream}\``,
-    (stream.scopes ?? [stream.collection])
-      .map((name) => code(`connector-<api>-${name}.read`))
-      .join(' or '),
-  ])
+  const rows = [...streams.values()].flatMap(({ stream, scopes: named }) =>
+    named === undefined
+      ? []
+      : [[code(stream), named.map((name) => code(`connector-<api>-${name}.read`)).join(' or ')]],
+  )
   return markdown(['Stream', 'Scope'], rows)
 }
 
@@ -293,16 +293,15 @@ function serveTable(): string {
   return markdown(['Option', 'Default', 'Meaning'], rows)
 }
 
-/** A section for each kind of message; `protime explain` prints the same rows. */
+/** A section for each kind of message; `protime explain` prints the same entries. The heading of an entry is its anchor. */
 function runbook(): string {
   const rows = runbookRows()
-  const rowOf = (id: string) => {
+  const entryOf = (id: string) => {
     const { says = '', do: advice = '' } = rows.get(id) ?? {}
-    return [`<a id="${id}"></a>${code(id)}`, code(says), advice]
+    return `#### ${id}\n\n${code(says)}\n\n${advice}`
   }
   return RUNBOOK_SECTIONS.map(
-    ([heading, ids]) =>
-      `### ${heading}\n\n${markdown(['Id', 'Message', 'What to do'], ids.map(rowOf))}`,
+    ([heading, ids]) => `### ${heading}\n\n${ids.map(entryOf).join('\n\n')}`,
   ).join('\n\n')
 }
 

@@ -27,24 +27,22 @@ export function parentOf(schema: JsonSchema, path: string): string | undefined {
   return streams.has(stream) ? stream : undefined
 }
 
-/** The entities of the streams and how they are related, as Mermaid draws them, and a table of the same. */
+/** The entities of the streams and how they are related, as Mermaid draws them, and a table of the fields. */
 export function dataModel(): string {
-  const all = joins()
-  const arrows = all.map(
-    ({ stream, field, parent }) => `    ${parent} ||--o{ ${stream} : "${field}"`,
-  )
-  const rows = all.map(
-    ({ stream, field, parent }) => `| \`${stream}\` | \`${field}\` | \`${parent}.id\` |`,
-  )
+  const arrows = joins().map(({ stream, parent }) => `    ${parent} ||--o{ ${stream} : ""`)
+  const rows = [...streams.values()].flatMap((stream) => {
+    const cells = joinsOf(stream).map(({ field, parent }) => `\`${field}\` = \`${parent}.id\``)
+    return cells.length === 0 ? [] : [`| \`${stream.stream}\` | ${cells.join('<br>')} |`]
+  })
   return [
     '```mermaid',
     'erDiagram',
     '    direction LR',
-    ...arrows,
+    ...new Set(arrows),
     '```',
     '',
-    '| Stream | Field | Joins to |',
-    '|---|---|---|',
+    '| Stream | Joins |',
+    '|---|---|',
     ...rows,
   ].join('\n')
 }

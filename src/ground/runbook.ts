@@ -1,7 +1,7 @@
 import { ALERTS, FAILURES, WARNINGS } from './message-ids.ts'
 import { readProjectJson } from './project-files.ts'
 
-/** A row of the runbook. */
+/** An entry of the runbook. */
 interface RunbookRow {
   /** The message, with `…` for what varies. */
   readonly says: string
@@ -18,18 +18,18 @@ export const RUNBOOK_SECTIONS: readonly (readonly [heading: string, ids: readonl
   ['Warnings: the program continues', WARNINGS],
 ]
 
-/** The row of each id, in `runbook.json`. The tables of docs/operations.md are made from it. */
+/** The entry of each id, in `runbook.json`. The runbook of docs/operations.md is made from it. */
 export function runbookRows(): ReadonlyMap<string, RunbookRow> {
   return new Map(Object.entries(readProjectJson('#runbook') as Record<string, RunbookRow>))
 }
 
-/** The address of a link that stands in a row. */
+/** The address of a link that stands in an entry. */
 export function documentUrl(link: string): string {
   const { documentationUrl } = readProjectJson('#spec') as { readonly documentationUrl: string }
   return new URL(link, documentationUrl).href
 }
 
-/** The address of the row of an id. */
+/** The address of the entry of an id: anchors of headings are in small letters. */
 export function runbookUrl(id: string): string {
-  return documentUrl(`operations.md#${id}`)
+  return documentUrl(`operations.md#${id.toLowerCase()}`)
 }
