@@ -183,7 +183,7 @@ it('a reader that follows the links gets the same as the service has, whatever c
     }),
     { numRuns: 15 },
   )
-}, 60_000)
+})
 
 type Rounds = readonly (readonly { mutation: string; collection: string; at: number }[])[]
 

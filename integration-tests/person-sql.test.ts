@@ -42,7 +42,7 @@ beforeAll(async () => {
     .map((line) => JSON.parse(line) as Row)
   const count = (name: string) => lines.filter(({ stream }) => stream === name).length
   exported = Object.fromEntries([...personStreams().keys()].map((name) => [name, count(name)]))
-}, 120_000)
+})
 afterAll(async () => {
   await tenant.emulator.close()
   rmSync(folder, { recursive: true, force: true })
@@ -112,7 +112,7 @@ describe.runIf(isInstalled)('protime person sql for PostgreSQL', () => {
   const place = mkdtempSync(join(tmpdir(), 'protime-person-pg-'))
   beforeAll(async () => {
     server = await startPostgreSql(place)
-  }, 120_000)
+  })
   afterAll(async () => {
     await server?.stop()
     rmSync(place, { recursive: true, force: true })

@@ -57,7 +57,7 @@ beforeAll(async () => {
   emulator.randomChanges({ inserts: 100, updates: 100, deletes: 100, seed: 3 })
   emulator.expireDelta()
   await sync()
-}, 120_000)
+})
 afterAll(() => emulator.close())
 
 function faultsOf(stream: string): string[] {

@@ -116,7 +116,7 @@ describe.skipIf(IS_LEFT_OUT)('a warehouse in PostgreSQL', () => {
     })
     await stays.close()
     await landing.close()
-  }, 60_000)
+  })
 
   it('needs neither a superuser nor TEMPORARY, and no right to create schemas that exist', async () => {
     await server.query(`CREATE ROLE loader LOGIN PASSWORD '${server.password}'`)
