@@ -24,7 +24,7 @@ export interface SyncOptions {
   readonly fullRefresh?: boolean
   readonly rewrite?: boolean
   readonly dropOthers?: boolean
-  readonly keepDeleted?: boolean
+  readonly forgetHistory?: boolean
   /** Milliseconds. */
   readonly wait?: number
   readonly publish?: string
@@ -57,7 +57,8 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
         config,
         path,
         streams,
-        keepsDeleted: options.keepDeleted === true,
+        keepsHistory: (input as { readonly history?: unknown }).history === true,
+        forgetsHistory: options.forgetHistory,
         owner: ownerOf(config),
         rewrites: options.rewrite === true,
         dropsOthers: options.dropOthers,

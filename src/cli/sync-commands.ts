@@ -148,10 +148,8 @@ export function addSync(program: Command, act: Act): void {
       'read everything anew, in DuckDB into a new file; needed after a change of the settings of personal data',
     )
     .option('--drop-others', 'with --rewrite: lose what no sync has created in the file')
-    .option(
-      '--keep-deleted',
-      'from now on, the file keeps deleted rows, with the time in _deleted_at',
-    )
+    .option('--forget-history', 'with --rewrite: lose what rows were before')
+    .addOption(new Option('--keep-deleted').hideHelp())
     .option(
       '--wait <time>',
       'wait this long while another process has the warehouse open: 30s, 10m, 2h',
@@ -166,9 +164,18 @@ export function addSync(program: Command, act: Act): void {
       'write metrics of the sync for Prometheus (or set PROTIME_METRICS_FILE)',
     )
     .option('--end-with-parent', 'stop, as after SIGTERM, when the parent process is gone')
-    .action(async (options: SyncOptions) => {
-      if (options.dropOthers === true && options.rewrite !== true)
-        throw new UsageError('--drop-others can only be used with --rewrite')
+    .action(async ({ keepDeleted, ...options }: SyncOptions & { keepDeleted?: boolean }) => {
+      if (keepDeleted === true)
+        throw new UsageError(
+          "unknown option '--keep-deleted': the history of a warehouse has deleted rows; turn it on with protime history on",
+        )
+      const only = [
+        ['--drop-others', options.dropOthers],
+        ['--forget-history', options.forgetHistory],
+      ]
+      for (const [name, isGiven] of only)
+        if (isGiven === true && options.rewrite !== true)
+          throw new UsageError(`${name} can only be used with --rewrite`)
       // The parent may end before anything else is loaded.
       const parent = process.ppid
       const { refuseSync, syncAction } = await import('./sync-action.ts')

@@ -108,6 +108,7 @@ export function configure(input: unknown, log: { warn(message: string): void }):
 const OWN_SETTINGS = {
   streams: { type: 'array', items: { type: 'string' } },
   warehouse: { type: 'string' },
+  history: { type: 'boolean' },
 }
 
 /** Parses a configuration file that people write. Unknown settings are errors, because no platform adds any. */

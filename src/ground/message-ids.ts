@@ -58,6 +58,7 @@ export const SYNC_FAILURES = {
     'no-stream-named',
     'warehouse-not-opened',
     'name-taken',
+    'history-would-end',
     'streams-left-out',
     'not-locked',
     'lock-not-written',
@@ -136,7 +137,6 @@ export const SYNC_WARNINGS = [
   'unknown-fields',
   'value-of-another-type',
   'table-changed',
-  'deleted-rows-end',
   'output-not-written',
 ] as const
 

@@ -87,11 +87,14 @@ export function createLanding(path: string, { connection, close }: Database): La
         )
       }
     },
-    async replaceView({ name, query, comments }: FlatView) {
-      const view = `CREATE OR REPLACE VIEW flat.${quoted(name)} AS ${query}`
+    async replaceView({ schema, name, query, comments }: FlatView) {
+      const view = `CREATE OR REPLACE VIEW ${schema}.${quoted(name)} AS ${query}`
       // There are hundreds of statements, which take half as long in one call.
       await connection.run([view, ...comments].join(';\n'))
-      const [[, digest] = []] = await texts(connection, `${VIEWS} AND view_name = ${literal(name)}`)
+      const [[, digest] = []] = await texts(
+        connection,
+        `${VIEWS} AND schema_name = ${literal(schema)} AND view_name = ${literal(name)}`,
+      )
       return digest ?? undefined
     },
     failureOf,
@@ -187,8 +190,8 @@ async function presentTables(connection: DuckDBConnection): Promise<PresentTable
   const own = new Set((await lowerCased(OWN)).map(([name]) => name))
   return {
     columnsOf: (name) => columns.get(name),
-    inTheWayOf: (name) => [`main.${name}`, `flat.${name}`].find((one) => others.has(one)),
-    viewOf: (name) => views.get(name) ?? '',
+    inTheWayOf: (schema, name) => [`${schema}.${name}`].find((one) => others.has(one)),
+    viewOf: (schema, name) => views.get(`${schema}.${name}`) ?? '',
     hasOwn: (name) => own.has(name),
   }
 
@@ -204,6 +207,6 @@ const HERE = 'WHERE database_name = current_database()'
 const COLUMNS = `SELECT table_name, column_name, data_type FROM duckdb_columns() ${HERE} AND schema_name = 'main'`
 /** Views in the place of our tables, and tables in the place of our views. */
 const OTHERS = `SELECT schema_name || '.' || view_name FROM duckdb_views() ${HERE} AND schema_name = 'main'
-  UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ${HERE} AND schema_name = 'flat'`
-const VIEWS = `SELECT view_name, md5(sql) FROM duckdb_views() ${HERE} AND schema_name = 'flat'`
+  UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ${HERE} AND schema_name IN ('flat', 'history')`
+const VIEWS = `SELECT schema_name || '.' || view_name, md5(sql) FROM duckdb_views() ${HERE}`
 const OWN = `SELECT table_name FROM duckdb_tables() ${HERE} AND schema_name = '_protime'`
