@@ -100,7 +100,7 @@ export function describe(
     ...view,
     schema: history,
     columns: [...view.columns, FROM, UNTIL],
-    query: `${select(`${tables}.${name}`, [`source.${KNOWN_FROM} AS ${FROM}`, `CAST(NULL AS TIMESTAMPTZ) AS ${UNTIL}`])}
+    query: `${select(`${tables}.${name}`, [`source.${KNOWN_FROM} AS ${FROM}`, `CAST(NULL AS TIMESTAMP WITH TIME ZONE) AS ${UNTIL}`])}
       UNION ALL ${select(table.history.place, [`source.${KNOWN_FROM}`, `source.${KNOWN_UNTIL}`])}`,
     comments: [
       ...comment(`VIEW ${history}.${name}`, spec.schema),

@@ -16,21 +16,17 @@ export function historyTables({ schemas: { account } }: Dialect): string[] {
 /** How long a landing keeps closed versions; undefined if it keeps none. Only reads. */
 export async function historySpan(landing: Landing): Promise<string | undefined> {
   const { account } = landing.sql.schemas
+  if (!(await landing.present()).hasOwn('fields')) return undefined
   const [[span] = []] = await landing.query(`SELECT owner.history FROM ${account}.owner AS owner`)
   return span ?? undefined
 }
 
 /**
- * The same for a landing that is to be read anew. Its history does not survive that: nobody can give values of before the
- * treatment of later settings. So this throws a config error if it has one that may not be forgotten.
+ * Throws a config error if a landing that is to be read anew has a history that may not be forgotten. It does not survive
+ * that: nobody can give values of before the treatment of later settings.
  */
-export async function forgettableSpan(
-  path: string,
-  landing: Landing,
-  mayForget: boolean,
-): Promise<string | undefined> {
-  const span = await historySpan(landing)
-  if (span === undefined || mayForget) return span
+export function assertForgettable(path: string, span: string | undefined, isAllowed: boolean) {
+  if (span === undefined || isAllowed) return
   throw new ConnectorError(
     'config',
     'history-would-end',

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { ConnectorError } from '../../ground/errors.ts'
 import { ownFile } from '../../ground/private-file.ts'
 import { FORMAT_BEFORE, isOwned, RedactedOtherwise } from '../account.ts'
-import { forgettableSpan } from '../history.ts'
+import { assertForgettable } from '../history.ts'
 import type { Landing, Owner, Patience, Replacement, ReplacementRules } from '../landing.ts'
 import { unwritable } from '../unwritable.ts'
 import { closingOnError, hasContent, openDatabase } from './database.ts'
@@ -11,6 +11,7 @@ import { readFile } from './landing.ts'
 import { madeByOthers } from './others.ts'
 import { assertParquetFolder, isParquetFolder } from './parquet.ts'
 import { partialOf, unpublished } from './publish.ts'
+import { spanBefore } from './take-over.ts'
 
 /**
  * Prepares a file that is filled from the beginning and then replaces a warehouse, so that no byte of the old
@@ -31,7 +32,8 @@ export async function prepareReplacement(
     await lookInto(path, patience, async (landing) => {
       await assertNoneOf(kept, landing)
       if (!dropsOthers) await assertNoOthers(path, landing)
-      if (isOurs) history = await forgettableSpan(path, landing, forgetsHistory)
+      history = isOurs ? await spanBefore(landing) : undefined
+      assertForgettable(path, history, forgetsHistory)
     })
   }
   if (!(await canContinue(fresh, owner, patience))) remove(fresh)

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type { Log } from '../../protocol/connector.ts'
 import { accountTables, FORMAT, FORMAT_BEFORE } from '../account.ts'
 import { type Column, KNOWN_FROM, KNOWN_UNTIL } from '../column.ts'
-import { FOREVER, historyTables, keepHistory } from '../history.ts'
+import { FOREVER, historySpan, historyTables, keepHistory } from '../history.ts'
 import type { Dialect, Landing } from '../landing.ts'
 import { closedPlace, createTable, quoted } from '../sql.ts'
 import { knownTables, storedColumns } from '../tables.ts'
@@ -26,6 +26,11 @@ export async function takeOver(landing: Landing, path: string, log: Log): Promis
   log.info(
     `${basename(path)} was written by an earlier version of this program: its tables are adapted, and this sync reads all streams from the beginning.`,
   )
+  const stored = await storedBefore(landing)
+  const marked = [...stored].filter(([stream]) => present.columnsOf(stream)?.has(DELETED_BEFORE))
+  // DuckDB does not allow to delete rows in the transaction of an ALTER. After a kill, this is done again.
+  const closed = marked.flatMap(([stream, columns]) => closeDeleted(landing.sql, stream, columns))
+  await landing.atomically(() => landing.run(closed.join(';\n')))
   await landing.atomically(async () => {
     const statements = [
       'DROP TABLE IF EXISTS _protime.states',
@@ -43,15 +48,12 @@ export async function takeOver(landing: Landing, path: string, log: Log): Promis
       'UPDATE _protime.syncs SET number = rowid + 1 WHERE number IS NULL',
       'UPDATE _protime.streams SET generation = 0',
     ]
-    const stored = present.hasOwn('columns')
-      ? await storedColumns(landing)
-      : new Map<string, Column[]>()
-    for (const [stream, known] of stored) {
+    if (marked.length > 0) statements.push(keepHistory(landing.sql, FOREVER))
+    for (const stream of stored.keys()) {
       statements.push(`DROP TABLE IF EXISTS main.${quoted(`_protime_next_${stream}`)}`)
       const columns = present.columnsOf(stream)
       if (columns === undefined) continue
       const alter = `ALTER TABLE main.${quoted(stream)}`
-      if (columns.has(DELETED_BEFORE)) statements.push(...closeDeleted(landing.sql, stream, known))
       const superfluous = [GENERATION_BEFORE, DELETED_BEFORE].filter((name) => columns.has(name))
       if (await landing.canDropColumns(stream))
         statements.push(...superfluous.map((name) => `${alter} DROP COLUMN ${name}`))
@@ -76,6 +78,17 @@ function closeDeleted(sql: Dialect, stream: string, columns: readonly Column[]):
     `INSERT INTO ${place} (${names}, ${KNOWN_FROM}, ${KNOWN_UNTIL})
       SELECT ${names}, source.${DELETED_BEFORE}, source.${DELETED_BEFORE} ${from}`,
     `DELETE ${from}`,
-    keepHistory(sql, FOREVER),
   ]
+}
+
+/** How long closed versions are kept, also for a file of the form before. */
+export async function spanBefore(landing: Landing): Promise<string | undefined> {
+  const present = await landing.present()
+  const streams = [...(await storedBefore(landing)).keys()]
+  const isMarked = streams.some((stream) => present.columnsOf(stream)?.has(DELETED_BEFORE))
+  return (await historySpan(landing)) ?? (isMarked ? FOREVER : undefined)
+}
+
+async function storedBefore(landing: Landing): Promise<ReadonlyMap<string, readonly Column[]>> {
+  return (await landing.present()).hasOwn('columns') ? storedColumns(landing) : new Map()
 }

@@ -142,7 +142,7 @@ describe('a row file', () => {
     expect(files.length).toBeGreaterThan(1)
     expect(rows).toEqual([
       ['1', '0'],
-      ['2', '2'],
+      ['2', '1'],
       ['1', '0'],
       ['3', '1'],
     ])

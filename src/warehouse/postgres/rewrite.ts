@@ -1,6 +1,6 @@
 import { ConnectorError } from '../../ground/errors.ts'
 import { isOwned, RedactedOtherwise } from '../account.ts'
-import { forgetHistory, forgettableSpan } from '../history.ts'
+import { assertForgettable, forgetHistory, historySpan } from '../history.ts'
 import type { Owner, Replacement, ReplacementRules } from '../landing.ts'
 import { quoted } from '../sql.ts'
 import type { PostgresLanding } from './landing.ts'
@@ -32,7 +32,8 @@ export async function prepareRewrite(
   }
 
   async function begin(): Promise<string | undefined> {
-    const span = await forgettableSpan(address, landing, rules.forgetsHistory)
+    const span = await historySpan(landing)
+    assertForgettable(address, span, rules.forgetsHistory)
     const present = await landing.present()
     assertNoneOf(rules.kept.filter((stream) => present.columnsOf(stream) !== undefined))
     const redaction = literal(owner.redaction)
