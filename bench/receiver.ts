@@ -10,7 +10,7 @@ const receiver = createReceiver({
   hooks: {
     byNonce(collection) {
       const key = keys.get(collection)
-      return key === undefined ? undefined : { collection, keys: [key], state: 'live' }
+      return key === undefined ? undefined : { collection, key, state: 'live' }
     },
     settled: async () => undefined,
   },

@@ -5,12 +5,12 @@ import { collections } from './collections/collections.ts'
 import { listenForControl } from './control/control-server.ts'
 import { type Controls, createDisturbances, createWebhookControls } from './control/controls.ts'
 import { createDeltas } from './delta/deltas.ts'
-import { asWritten } from './endpoints/bodies.ts'
 import { deleteReference, putReference } from './endpoints/references.ts'
 import { handleRequest } from './endpoints/router.ts'
 import {
   createContinuations,
   createForbidden,
+  createHiddenPeople,
   createLinks,
   type ListedPage,
   type Service,
@@ -135,6 +135,7 @@ function createService(options: ResolvedOptions, clock: Clock, origin: () => str
     links: createLinks(options, origin),
     continuations: createContinuations(),
     forbidden: createForbidden(),
+    hiddenPeople: createHiddenPeople(),
     deltas: createDeltas(options, clock),
     tokens: createTokens(options, clock),
     personGroups: createPersonGroups(store),
@@ -164,9 +165,9 @@ function views(service: Service) {
       deliveries.wake()
     },
     setReference: (collection: string, name: string, value: string, id: Id) =>
-      putReference(service, asWritten({ collection, name, value }, options), String(id)),
+      putReference(service, { collection, name, value }, String(id)),
     removeReference: (collection: string, name: string, value: string) =>
-      void deleteReference(service, asWritten({ collection, name, value }, options)),
+      void deleteReference(service, { collection, name, value }),
     activityStructures,
     config: (host = '127.0.0.1') => configOf(options, url().replace('127.0.0.1', host)),
   }

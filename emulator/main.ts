@@ -92,7 +92,7 @@ export function help(): string {
     ...lines,
     '',
     'The control endpoint changes data, moves the clock and lets requests fail while the emulator',
-    `runs: curl ${defaultControl}/ lists its commands with examples, as docs/emulator.md does.`,
+    `runs: curl ${defaultControl}/ lists its commands with examples; docs/emulator.md explains them.`,
   ].join('\n')
 }
 

@@ -11,7 +11,6 @@ export interface WebhookOptions {
   webhookKeyName?: string
   webhookLimit?: number
   createdBody?: 'whole' | 'key'
-  createdLocation?: 'relative' | 'absolute' | 'none'
   expiredWebhook?: 'disabled' | 'unchanged'
   deletedWebhook?: 'hidden' | 'readable' | 'listed' | 'disabled'
   retriedBody?: 'snapshot' | 'present'
@@ -34,7 +33,6 @@ function defaultWebhookOptions(
     webhookKeyName: 'privateKey',
     webhookLimit: 0,
     createdBody: 'whole',
-    createdLocation: 'relative',
     expiredWebhook: documented ? 'disabled' : 'unchanged',
     deletedWebhook: 'hidden',
     retriedBody: 'snapshot',
@@ -53,7 +51,6 @@ export interface WriteOptions {
   deletedRecord?: 'keeps' | 'frees'
   referenceList?: 'page' | 'array' | 'map'
   referenceCase?: 'sensitive' | 'insensitive'
-  writtenText?: 'exact' | 'trimmed' | 'nfc' | 'lower-case'
   leftOut?: 'emptied' | 'kept'
   etags?: 'none' | 'precondition-failed' | 'conflict'
   location?: 'relative' | 'absolute'
@@ -68,7 +65,6 @@ function defaultWriteOptions(dialect: 'documentation' | 'specification'): Requir
     deletedRecord: 'keeps',
     referenceList: isDocumentation ? 'page' : 'array',
     referenceCase: 'sensitive',
-    writtenText: 'exact',
     leftOut: 'emptied',
     etags: 'none',
     location: isDocumentation ? 'relative' : 'absolute',

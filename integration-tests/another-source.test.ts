@@ -38,7 +38,6 @@ const numbers: Connector<Config> = {
         await output.records(createJsonBatch(numbers.map((n) => ({ json: `{"id":${n}}` }))), stamp)
         await output.complete()
       }
-      return []
     },
   }),
 }
@@ -221,20 +220,11 @@ describe('a source that breaks the rules', () => {
   })
 
   it.each<[what: string, read: Read]>([
-    ['does nothing at all', async () => []],
+    ['does nothing at all', async () => {}],
     [
       'begins a stream and does not end it',
       async (_config, [request]) => {
         request?.output.started(() => ({}))
-        return []
-      },
-    ],
-    [
-      'says that a stream is incomplete, and not why',
-      async (_config, [request]) => {
-        request?.output.started(() => ({}))
-        request?.output.incomplete()
-        return []
       },
     ],
   ])('fails where it %s', async (_what, read) => {
@@ -244,12 +234,41 @@ describe('a source that breaks the rules', () => {
     expect(log).toContain('numbers: The connector ended')
   })
 
-  it('has one failure for a stream that it could not read and did not end', async () => {
-    const error = new ConnectorError('transient', 'x-later', 'Later.')
-    const read: Read = async (_config, requests) =>
-      requests.map(({ name: stream }) => ({ stream, error }))
+  it.each([true, false])(
+    'has one failure for a stream that failed, started or not (%s)',
+    async (isStarted) => {
+      const read: Read = async (_config, requests) => {
+        for (const { output } of requests) {
+          if (isStarted) output.started(() => ({}))
+          await output.failed(new ConnectorError('transient', 'x-later', 'Later.'))
+        }
+      }
+      const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
+      expect([exitCodes, statuses, errors]).toEqual([[1, 1], ENDED, ['numbers: Later.']])
+    },
+  )
+
+  it('has one failure of all streams if it throws one, also where it told it to a stream before', async () => {
+    const read: Read = async (_config, [request]) => {
+      const error = new ConnectorError('transient', 'x-later', 'Later.')
+      await request?.output.failed(error)
+      throw error
+    }
     const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
-    expect([exitCodes, statuses, errors]).toEqual([[1, 1], ENDED, ['numbers: Later.']])
+    expect([exitCodes, statuses, errors]).toEqual([[1, 1], ENDED, ['Later.']])
+  })
+
+  it('fails if it passes records on after the end of their stream', async () => {
+    const read: Read = async (_config, [request]) => {
+      request?.output.started(() => ({}))
+      await request?.output.complete()
+      await Promise.resolve()
+        .then(() => request?.output.records(ofOne, STAMP))
+        .catch(() => {})
+    }
+    const { exitCodes, errors, records } = await outcomeOf(reading(read))
+    expect([exitCodes, records]).toEqual([[1, 1], 0])
+    expect(errors).toEqual([expect.stringContaining('it has ended already')])
   })
 
   it('ends its streams if it throws, and reports what it threw', async () => {
@@ -294,14 +313,17 @@ describe('a source that breaks the rules', () => {
       },
       'hasDeletes',
     ],
-    ['a generation, unannounced', (output) => output.generationComplete(1), 'hasGenerations'],
+    [
+      'a generation, unannounced',
+      (output) => output.note({ type: 'generation complete', generation: 1 }),
+      'hasGenerations',
+    ],
   ])('passes nothing on of %s', async (_what, hand, words) => {
     const read: Read = async (_config, [request]) => {
       const output = request?.output as StreamOutput
       output.started(() => ({}))
       await hand(output)
       await output.complete()
-      return []
     }
     const { exitCodes, statuses, errors, records, singerRecords } = await outcomeOf(reading(read))
     expect([exitCodes, statuses, records, singerRecords]).toEqual([[1, 1], ENDED, 0, []])
@@ -315,7 +337,6 @@ describe('a source that breaks the rules', () => {
       const read: Read = async (_config, [request]) => {
         request?.output.started(() => ({}))
         await request?.output.deletes(['"id":1', key], STAMP)
-        return []
       }
       const { errors, records } = await outcomeOf(reading(read, { hasDeletes: true }))
       expect([records, errors]).toEqual([0, [expect.stringContaining('a deleted row')]])
@@ -332,7 +353,6 @@ describe('a source that breaks the rules', () => {
       await Promise.resolve()
         .then(() => output.complete())
         .catch(() => {})
-      return []
     }
     const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
     expect([exitCodes, statuses]).toEqual([[1, 1], ENDED])
@@ -347,7 +367,6 @@ describe('a source that breaks the rules', () => {
         output.started()
         await output.complete()
       }
-      return []
     }
     const stream = { stream_descriptor: { name: 'numbers' }, stream_state: { count: 3 } }
     const files = ['--config', CONFIG, '--state', [{ type: 'STREAM', stream }]]

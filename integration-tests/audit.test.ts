@@ -53,7 +53,8 @@ describe('an audit', () => {
   })
 
   it('deletes many such rows after a second list', async () => {
-    const { emulator, sync, differences } = await startJobs(220)
+    const { emulator, sync, differences, settings } = await startJobs(220)
+    settings['max_missing'] = '100%'
     await unheard(() => {
       for (let id = 1; id <= 150; id++) emulator.remove('jobs', id)
     })
@@ -68,7 +69,7 @@ describe('an audit', () => {
   ])('deletes rows of days that are gone without a word: %s', async (_what, rows) => {
     scenario = await startScenario(['absences'], { people: 0 })
     const { emulator, sync, differences, settings } = scenario
-    settings['future_days'] = 10
+    Object.assign(settings, { future_days: 10, max_missing: '100%' })
     for (let row = 0; row < rows; row++) emulator.insert('absences', { date: '2026-11-03' })
     for (const date of ['2026-11-04', '2028-11-25']) emulator.insert('absences', { date })
     await sync()
@@ -78,7 +79,10 @@ describe('an audit', () => {
     })
     const { deleted, warnings } = await sync()
     expect(deleted).toHaveLength(rows)
-    expect(warnings).toHaveLength(1)
+    expect(warnings).toEqual([
+      expect.stringContaining('not in the list'),
+      expect.stringContaining('were not found, and are deleted'),
+    ])
     expect(differences()).toEqual([])
   })
 
@@ -195,7 +199,8 @@ describe('an audit', () => {
   })
 
   it('reports no changes that happen while it lists', async () => {
-    const { emulator, sync, differences } = await startJobs(60)
+    const { emulator, sync, differences, settings } = await startJobs(60)
+    settings['max_missing'] = '100%'
     let seed = 0
     const { warnings, requests } = await sync({
       onRequest: () => {

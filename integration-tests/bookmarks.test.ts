@@ -289,7 +289,7 @@ describe('a configuration that changes', () => {
     expect(records.map(({ id }) => id).toSorted()).toEqual([1, 2])
   })
 
-  it('to a later start date only causes a warning', async () => {
+  it('to a later start date deletes the days before it', async () => {
     const { emulator, settings, sync, differences } = await start(['clockings'], { people: 0 })
     settings['start_date'] = '2024-01-01'
     emulator.insert('clockings', { date: '2026-02-02' })
@@ -297,10 +297,9 @@ describe('a configuration that changes', () => {
     await sync()
     settings['start_date'] = '2026-06-01'
     emulator.update('clockings', 1)
-    const { warnings, records, deleted } = await sync()
-    expect(warnings).toEqual([expect.stringContaining('holds rows from 2024-01-01 on')])
-    expect(records.map(({ id }) => id)).toEqual([1])
-    expect(deleted).toEqual([])
+    const { warnings, deleted } = await sync()
+    expect(warnings).toEqual([])
+    expect(new Set(deleted)).toEqual(new Set([1, 2]))
     expect(differences()).toEqual([])
   })
 

@@ -15,7 +15,7 @@ import { ask, protime, withDuckDb } from './testing/protime.ts'
 import { type AirbyteRun, parseLines, run } from './testing/run.ts'
 import { createWarehouse, differences } from './testing/warehouse.ts'
 
-const GUIDE = 'docs/user-guide.md'
+const GUIDE = 'docs/streams.md'
 const [firstSync, nextSync] = [guideBlock('sh first', GUIDE), guideBlock('sh next', GUIDE)]
 const catalog = guideBlocks('json', GUIDE).find((text) => text.includes('"sync_mode"')) ?? ''
 
@@ -45,7 +45,7 @@ async function follow(lines: string): Promise<Message[]> {
   return parseLines(readFileSync(join(folder, 'messages.jsonl'), 'utf8'))
 }
 
-it("the user's guide's commands without a platform load everything, and then what has changed", async () => {
+it('the commands without a platform load everything, and then what has changed', async () => {
   const warehouse = createWarehouse('highest-cursor')
   const first = await follow(firstSync)
   warehouse.load(first)
@@ -83,7 +83,7 @@ it("README's two lines bring a tenant into a DuckDB file", async () => {
   expect(counted).toEqual({ n: emulator.all('people').length })
 })
 
-it("the configured catalog in the user's guide is valid", async () => {
+it('the configured catalog of docs/streams.md is valid', async () => {
   writeFileSync(join(folder, 'catalog.json'), catalog)
   const commands = firstSync.split('\n').filter((line) => !line.includes('discover'))
   const messages = await follow(commands.join('\n'))
@@ -93,10 +93,10 @@ it("the configured catalog in the user's guide is valid", async () => {
 
 type Row = Readonly<Record<string, unknown>>
 
-const guide = readFileSync(GUIDE, 'utf8')
+const guide = readFileSync('docs/how-a-sync-works.md', 'utf8')
 const queries = [...guide.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql)
 
-/** The query of the guide that has these words. */
+/** The query of docs/how-a-sync-works.md that has these words. */
 function queryWith(words: string): string {
   const found = queries.filter((sql) => sql.includes(words))
   expect(found).toHaveLength(1)
@@ -163,7 +163,7 @@ function columnsOf(name: string): string {
   return [...types, `_ab_cdc_deleted_at: 'TIMESTAMP'`, `_generation: 'BIGINT'`].join(', ')
 }
 
-describe('the queries of the guide', () => {
+describe('the queries of docs/how-a-sync-works.md', () => {
   it('join current references, while those inside records are older', async () => {
     const names = ['clockings', 'people', 'external_references']
     const references = [{ collection: 'people', names: ['@employee-number', 'payroll'] }]
@@ -205,7 +205,7 @@ describe('the queries of the guide', () => {
 })
 
 describe('a later sync', () => {
-  it('makes as many requests as the guide says', async () => {
+  it('makes as many requests as docs/how-a-sync-works.md says', async () => {
     const names = [...streams.keys()]
     const config = { activity_structures: emulator.activityStructures }
     await sync(names, config)
@@ -221,9 +221,10 @@ describe('a later sync', () => {
   })
 })
 
-describe('docs/warehouse.md', () => {
-  const page = readFileSync('docs/warehouse.md', 'utf8')
-  const [clockings = '', ages = ''] = [...page.matchAll(/```sql\n([^`]*)```/g)].map(
+describe('docs/warehouse.md and docs/verify.md', () => {
+  const page = readFileSync('docs/verify.md', 'utf8')
+  const warehouse = readFileSync('docs/warehouse.md', 'utf8')
+  const [clockings = '', ages = ''] = [...warehouse.matchAll(/```sql\n([^`]*)```/g)].map(
     ([, sql = '']) => sql,
   )
 
@@ -264,12 +265,11 @@ describe('docs/warehouse.md', () => {
 
   it('has every option of protime verify, and no other', async () => {
     const { stdout } = await protime('verify', '--help')
-    const [, table = ''] = page.split('## Verify the data')
     const options = (text: string) =>
       [...new Set(text.match(/(?<=^[ |`]*)--[a-z][a-z-]*/gm))].toSorted()
     const [, shown = ''] = stdout.split('Options:')
     const own = options(shown.split('Global')[0] ?? '').filter((name) => name !== '--help')
-    expect(options(table.split('### Any other')[0] ?? '')).toEqual(own)
+    expect(options(page.split('## Any other')[0] ?? '')).toEqual(own)
   })
 
   it('shows what protime verify prints', async () => {

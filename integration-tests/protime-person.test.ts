@@ -87,6 +87,20 @@ async function removeFromService(): Promise<void> {
       emulator.remove(stream.replaceAll('_', '-'), Number(row['id']))
 }
 
+it.each(['export', 'erase'])(
+  'protime person %s refuses a warehouse in PostgreSQL, and says what there is instead',
+  async (what) => {
+    const [option = '', file = ''] = settle().words
+    const warehouse = 'postgres://loader@127.0.0.1:1/hr'
+    const words = [option, file, '--warehouse', warehouse]
+    expect(await protime('person', what, '1', ...words)).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining('protime person sql ID --dialect postgres'),
+    })
+  },
+)
+
 describe('protime person export', () => {
   it('prints what the service has about the person, and texts of others to judge', async () => {
     const { words, sync } = settle()

@@ -190,7 +190,7 @@ describe('a list beside a delta that works', () => {
 
   it('always has both ends, and at most window_days', async () => {
     const { emulator, settings, sync } = await start('clockings', 150)
-    Object.assign(settings, { start_date: '2024-01-01', window_days: 100 })
+    Object.assign(settings, { start_date: '2024-01-01', window_days: 100, max_missing: '100%' })
     await sync()
     makeDue(scenario)
     for (let id = 1; id <= 120; id++) emulator.remove('clockings', id)

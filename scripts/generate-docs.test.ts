@@ -1,13 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import {
-  changelog,
-  DOCUMENTS,
-  form,
-  prerequisites,
-  troubleshooting,
-  withTables,
-} from './generate-docs.ts'
+import { changelog, DOCUMENTS, prerequisites, withTables } from './generate-docs.ts'
 import { RECORD_TYPES, recordTypes } from './schema-documents.ts'
 
 describe('the documents', () => {
@@ -73,16 +66,6 @@ describe('the parts of the page for Airbyte', () => {
   it('name the required fields by their titles', () => {
     const titles = [...prerequisites().matchAll(/^- \*\*(.+?)\*\*/gm)].map(([, title]) => title)
     expect(titles).toEqual(['Tenant', 'Environment', 'Client ID', 'Client Secret'])
-  })
-
-  it('show each field of the form below its choice, and none that is hidden', () => {
-    expect(form()).toContain('| Environment: Custom, API Name |  | `"svcapi"` |')
-    expect(form()).toContain('\\{tenant\\}.\\{domain\\}')
-    expect(form()).not.toContain('Activate Versions')
-  })
-
-  it("take the messages from the user's guide", () => {
-    expect(troubleshooting()).toContain('| not entitled to the scope |')
   })
 
   it('name each version with its day and its release', () => {

@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { defaultControl, referenceText } from '../emulator/control/control-server.ts'
 import { serveOptions } from '../src/cli/resource-commands.ts'
 import { writeSettingsSchema } from '../src/config/config-faults.ts'
 import { destinationSpec } from '../src/destination/destination-connector.ts'
@@ -16,7 +15,8 @@ import { settingRows } from '../src/protocol/singer/settings.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collections.ts'
 import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
-import { KEYS, POSITION, STATE } from '../src/sync/stored-state.ts'
+import { POSITION } from '../src/sync/position.ts'
+import { KEYS, STATE } from '../src/sync/stored-state.ts'
 import { METRICS } from '../src/webhooks/serve/monitoring.ts'
 import { objects } from '../src/write/objects.ts'
 import { notice } from './bill-of-materials.ts'
@@ -44,12 +44,8 @@ export function markdown(head: readonly string[], rows: readonly (readonly strin
 interface Field {
   readonly title?: string
   readonly description?: string
-  readonly airbyte_hidden?: boolean
-  readonly const?: unknown
-  readonly default?: unknown
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, Field>>
-  readonly oneOf?: readonly Field[]
 }
 
 const TAGS = 'https://github.com/source-protime/source-protime/releases/tag'
@@ -64,24 +60,6 @@ export function prerequisites(): string {
     .join('\n')
 }
 
-/** Every field of the form in its order, by the titles that stand above the boxes. */
-export function form(): string {
-  const { required = [], properties = {} } = specification()
-  const rows = Object.entries(properties)
-    .filter(([, field]) => field.airbyte_hidden !== true)
-    .flatMap(([name, field]) => rowsOf(field, required.includes(name)))
-  return markdown(['Field', 'Required', 'Default', 'What to enter'], rows)
-}
-
-/** The table of messages in the user's guide. */
-export function troubleshooting(): string {
-  const guide = readFileSync('docs/user-guide.md', 'utf8')
-  const [, section = ''] = guide.split('\n## When something fails\n')
-  const [table] = /^\| Message \|.*\n(?:\|.*\n)+/m.exec(section) ?? []
-  if (table === undefined) throw new Error('the guide has lost its table of messages')
-  return plain(table.trim())
-}
-
 /** CHANGELOG.md as the table that ends a page of Airbyte. */
 export function changelog(): string {
   const rows = releasesOf(readFileSync('CHANGELOG.md', 'utf8')).map(
@@ -94,24 +72,6 @@ export function changelog(): string {
 
 function specification(): Field {
   return (readProjectJson('#spec') as { connectionSpecification: Field }).connectionSpecification
-}
-
-function rowsOf(field: Field, isRequired: boolean, above = ''): string[][] {
-  const title = `${above}${field.title}`
-  const row = [title, isRequired ? 'yes' : '', defaultOf(field), plain(field.description ?? '')]
-  const below = (field.oneOf ?? []).flatMap(({ title: option, properties = {}, required = [] }) =>
-    Object.entries(properties).flatMap(([name, member]) =>
-      // The choice itself is the dropdown.
-      member.const === undefined
-        ? rowsOf(member, required.includes(name), `${title}: ${option}, `)
-        : [[`${title}: ${option}`, '', '', plain(member.description ?? '')]],
-    ),
-  )
-  return [row, ...below]
-}
-
-function defaultOf({ default: fallback }: Field): string {
-  return fallback === undefined ? '' : `\`${JSON.stringify(fallback)}\``
 }
 
 /** Escapes text for Airbyte's site, which would take braces and angle brackets for code. */
@@ -238,7 +198,7 @@ function code(text: string): string {
 /** Every table of the documents that is made from the code, by the name in its marker. */
 /** The fields of a stored state, from its tables. */
 function stateTable(): string {
-  const fields = [STATE, POSITION, KEYS].flatMap((table) => Object.values(table))
+  const fields = [STATE, POSITION, KEYS].flatMap((table) => Object.values(table.fields))
   return markdown(
     ['Field', 'What it is'],
     fields.map(({ stored, about }) => [code(stored), about]),
@@ -250,10 +210,7 @@ const tables: Readonly<Record<string, () => string>> = {
   configuration,
   streams: streamTable,
   scopes,
-  emulator: () => referenceText(defaultControl),
   prerequisites,
-  form,
-  troubleshooting,
   changelog,
   classes: classTable,
   privacy: classSections,
@@ -266,9 +223,9 @@ const tables: Readonly<Record<string, () => string>> = {
 
 /** The documents with parts that are made from the code. */
 export const DOCUMENTS = [
-  'docs/user-guide.md',
+  'docs/settings.md',
+  'docs/streams.md',
   'docs/architecture.md',
-  'docs/emulator.md',
   'docs/airbyte.md',
   'docs/privacy.md',
   'docs/writing.md',

@@ -22,6 +22,7 @@ export const PLACES = {
   clone: '.ci/run',
   build: 'npm run release -- --dry-run',
   settings: 'npm test',
+  demo: 'npm run test:demo',
 } as const
 
 export type Place = keyof typeof PLACES

@@ -42,7 +42,7 @@ describe('a link of a page of the site', () => {
 it('the site has the front page once, and every file of docs', () => {
   const places = [...siteFiles().values()]
   expect(new Set(places).size).toBe(places.length)
-  expect(places).toEqual(expect.arrayContaining(['index.md', 'user-guide.md', 'grafana.json']))
+  expect(places).toEqual(expect.arrayContaining(['index.md', 'settings.md', 'grafana.json']))
 })
 
 it('the list of decisions names each by its heading', () => {

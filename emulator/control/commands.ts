@@ -256,6 +256,18 @@ export const commands: Readonly<Record<string, Command>> = {
     example: { collection: 'people', id: 4 },
     run: (controls, given) => controls.forbid(given.collection, given.id),
   },
+  '/hide': {
+    text: 'Hides people from all clients with everything that belongs to them, like a right that the clients have lost: lists, deltas and references lack them, and single records are missing (404). `/clear-faults` does not show them again.',
+    takes: {
+      every: {
+        takes: 'number',
+        text: 'hides those whose id can be divided by this number; 0 shows everybody again',
+      },
+    },
+    example: { every: 2 },
+    run: (controls, { every }) =>
+      controls.hide((person) => Number(every) > 0 && person % Number(every) === 0),
+  },
   ...webhookCommands,
   '/clear-faults': {
     text: 'Clears everything that `/fail`, `/fault`, `/forbid` and `/delivery-fault` have set, and sends what `reorder` holds back.',

@@ -78,9 +78,9 @@ export const defaultControl = 'http://127.0.0.1:4011'
 
 /**
  * The options and the control endpoint in Markdown, with examples for a control endpoint at this
- * origin. It is part of `docs/emulator.md`, and `GET /` of the endpoint returns it.
+ * origin, as `GET /` of the endpoint returns them.
  */
-export function referenceText(control: string): string {
+function referenceText(control: string): string {
   const optionRows = Object.entries(optionFacts).map(([name, facts]) => [
     `\`${name}\``,
     facts.hasNoFlag ? '' : `\`--${flagOf(name)}\``,
@@ -111,7 +111,7 @@ export function referenceText(control: string): string {
   ].join('\n\n')
 }
 
-/** The default of an option as `--help` and the document print it, for both dialects. */
+/** The default of an option as `--help` and `GET /` print it, for both dialects. */
 export function defaultOf(name: string): string {
   const [documentation = '', specification = ''] = (
     ['documentation', 'specification'] as const

@@ -39,6 +39,11 @@ export interface Disturbances {
   respond(path: string | RegExp, handler: Handler, options?: Occurrence): void
   /** Answers 403 to requests that read or write this single record, or write a reference of it. */
   forbid(collection: string, id: Id): void
+  /**
+   * Hides people from all clients with everything that belongs to them, like a right that the clients have lost: lists,
+   * deltas and references lack them, and single records are missing (404). Each call replaces the one before.
+   */
+  hide(isHidden: (person: number) => boolean): void
   clearFaults(): void
   /** Expires all access tokens: 401. */
   expireTokens(): void
@@ -70,6 +75,7 @@ export function createDisturbances(service: Service): {
     respond: (path, handler, occurrence = {}) =>
       faults.add(path, { type: 'response', handler }, occurrence),
     forbid: service.forbidden.add,
+    hide: service.hiddenPeople.hide,
     clearFaults() {
       faults.clear()
       service.forbidden.clear()

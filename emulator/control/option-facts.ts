@@ -109,10 +109,6 @@ const webhookOptionFacts: Readonly<Record<keyof WebhookOptions, OptionFacts>> = 
     text: 'body of the answer to a creation: all properties, or only the key and `validUntil`',
     takes: ['whole', 'key'],
   },
-  createdLocation: {
-    text: 'header `Location` of the answer to a creation, independent of other answers',
-    takes: ['relative', 'absolute', 'none'],
-  },
   expiredWebhook: {
     text: 'status of an expired webhook: Disabled, or unchanged',
     takes: ['disabled', 'unchanged'],
@@ -157,10 +153,6 @@ const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
   referenceCase: {
     text: 'whether values of references are different if only their case differs',
     takes: ['sensitive', 'insensitive'],
-  },
-  writtenText: {
-    text: 'how the service changes texts in bodies and in names and values of references: not at all, trimmed and with single spaces, with composed characters (NFC), or in lower case',
-    takes: ['exact', 'trimmed', 'nfc', 'lower-case'],
   },
   leftOut: {
     text: 'fields that the PUT of a job category leaves out, or sets to null',

@@ -55,23 +55,7 @@ export function writableFields(body: Fields, rules: Rules, options: ResolvedOpti
   )
   if (errors.length > 0) throw bodyNotValid(errors)
   const known = given.filter(([, value]) => value !== undefined).map(knownParts)
-  return asWritten(Object.fromEntries(known), options)
-}
-
-/** A value in the form in which the service stores it: `writtenText` says how its texts change. */
-export function asWritten<T>(value: T, options: Pick<ResolvedOptions, 'writtenText'>): T
-export function asWritten(value: unknown, options: Pick<ResolvedOptions, 'writtenText'>): unknown {
-  if (typeof value === 'string') return changes[options.writtenText](value)
-  if (!isObject(value)) return value
-  const parts = Object.entries(value).map(([key, part]) => [key, asWritten(part, options)])
-  return Object.fromEntries(parts)
-}
-
-const changes: Readonly<Record<ResolvedOptions['writtenText'], (text: string) => string>> = {
-  exact: (text) => text,
-  trimmed: (text) => text.trim().replace(/\s+/g, ' '),
-  nfc: (text) => text.normalize('NFC'),
-  'lower-case': (text) => text.toLowerCase(),
+  return Object.fromEntries(known)
 }
 
 /** An optional text. */

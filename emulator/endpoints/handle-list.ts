@@ -96,11 +96,14 @@ function listPage(
   wanted: Wanted,
   delta?: Delta,
 ): ServiceResponse {
-  const { store, references, options } = service
+  const { store, references, options, hiddenPeople } = service
   const { collection } = query
   const place = placeOf(service, query, delta)
   const { paging, order, after, passed, asOf } = place
-  const matches = (record: StoredRecord) => wanted.within(record) && wanted.filter.matches(record)
+  const matches = (record: StoredRecord) =>
+    wanted.within(record) &&
+    wanted.filter.matches(record) &&
+    hiddenPeople.isShown(collection, record)
   const stored =
     paging === 'snapshot' ? store.recordsAt(collection, asOf) : store.records(collection)
   const records = inOrder(stored, order)
@@ -231,8 +234,13 @@ export function handleDeltaLink(
   if (token === undefined) throw notValid('deltaToken is required')
   const { delta, position } = service.deltas.resume({ client, collection, token, phase: 'changes' })
   service.deltas.markUsed(token)
-  const { store, options } = service
-  const items = changesSince(store.changes(collection, position.cursor), delta, position, options)
+  const { store, options, hiddenPeople } = service
+  const changes = store
+    .changes(collection, position.cursor)
+    .filter(({ before, after }) =>
+      [before, after].every((one) => one === undefined || hiddenPeople.isShown(collection, one)),
+    )
+  const items = changesSince(changes, delta, position, options)
   const size = options.deltaPageSize || items.length
   const taken = items.slice(0, size)
   const shown = options.deltaOrder === 'reversed' ? taken.toReversed() : taken

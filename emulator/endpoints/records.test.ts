@@ -130,16 +130,6 @@ describe('put', () => {
       expect(stored(1)?.['externalCode']).toBe('C')
     })
 
-    it('trims the texts of a body', async () => {
-      emulator.options.writtenText = 'trimmed'
-      const translations = { nl: ' Grote  kraan' }
-      await put('1', { name: { default: 'Crane ', translations }, externalCode: ' C' })
-      expect(stored(1)).toMatchObject({
-        name: { default: 'Crane', translations: { nl: 'Grote kraan' } },
-        externalCode: 'C',
-      })
-    })
-
     it.each(['7', '007', '+7', '%207'])(
       'reads %s as an id where a reference is meant',
       async (path) => {

@@ -9,16 +9,7 @@ import {
 import type { ResolvedOptions } from '../options.ts'
 import { parseId, parsePairs, type ReferencePair } from '../references/references.ts'
 import { exactFieldsOf, type Fields, type Id, type StoredRecord } from '../store/store.ts'
-import {
-  asWritten,
-  code,
-  name,
-  pageBody,
-  type Rules,
-  readBody,
-  text,
-  writableFields,
-} from './bodies.ts'
+import { code, name, pageBody, type Rules, readBody, text, writableFields } from './bodies.ts'
 import type { Service } from './service.ts'
 
 /** The header with a record's version, if the service has ETags. */
@@ -97,18 +88,19 @@ function ownPair(pairs: readonly ReferencePair[], collection: string): Reference
  * not an id, a 403 for a forbidden record.
  */
 function findRecord(
-  { store, references, options, forbidden }: Service,
+  { store, references, options, forbidden, hiddenPeople }: Service,
   collection: string,
   reference: string,
   pair: ReferencePair | undefined,
 ): StoredRecord | undefined {
   const isNumber = options.integerReference === 'id' && /^\s*\+?\d+\s*$/.test(reference)
   const behind = (one: ReferencePair) =>
-    isNumber ? Number(reference) : references.find(one, asWritten(reference, options))
+    isNumber ? Number(reference) : references.find(one, reference)
   const id = pair ? behind(pair) : internalId(collection, reference)
   if (id === undefined) return undefined
   forbidden.check(collection, id)
-  return store.find(collection, id)
+  const record = store.find(collection, id)
+  return record && hiddenPeople.isShown(collection, record) ? record : undefined
 }
 
 function internalId(collection: string, reference: string): Id {

@@ -243,29 +243,6 @@ describe('an option', () => {
     expect((await client.get(at('people', 'hr'))).body).toMatchObject(body)
   })
 
-  it.each([
-    ['exact', ' Jose\u0301  P ', ' Jose\u0301  P '],
-    ['trimmed', ' Jose\u0301  P ', 'Jose\u0301 P'],
-    ['nfc', 'Jose\u0301', 'Jos\u00e9'],
-    ['lower-case', 'José', 'josé'],
-  ] as const)('writes texts %s: %j is %j', async (writtenText, sent, kept) => {
-    emulator.options.writtenText = writtenText
-    await put('people', ' HR', sent, '2')
-    const [{ referenceName, externalReference } = { referenceName: '', externalReference: '' }] =
-      emulator.references('people').filter(({ internalReference }) => internalReference === '2')
-    const name = { exact: ' HR', trimmed: 'HR', nfc: ' HR', 'lower-case': ' hr' }[writtenText]
-    expect([referenceName, externalReference]).toEqual([name, kept])
-    const found = [await client.get(at('people', ' HR', sent)), await drop('people', ' HR', sent)]
-    expect(found.map(({ status }) => status)).toEqual([200, 204])
-  })
-
-  it('says in its own text which value is linked, and to which record', async () => {
-    emulator.options.writtenText = 'lower-case'
-    await put('people', 'hr', 'Jan', '2')
-    const { body } = await put('people', 'hr', 'JAN', '3')
-    expect(body.error.reasons).toEqual(['hr jan is linked to 2: delete that reference first'])
-  })
-
   it('treats values that differ only in case as equal', async () => {
     emulator.options.referenceCase = 'insensitive'
     await put('people', 'hr', 'A1', '2')

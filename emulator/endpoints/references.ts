@@ -8,7 +8,7 @@ import {
 } from '../http/messages.ts'
 import { type CustomReference, parseId, predefinedOf } from '../references/references.ts'
 import type { Id } from '../store/store.ts'
-import { asWritten, bodyNotValid, leftBy, pageBody, readBody } from './bodies.ts'
+import { bodyNotValid, leftBy, pageBody, readBody } from './bodies.ts'
 import type { Route, Service } from './service.ts'
 
 /** Handles the lists of custom references: those of a collection, or of one name of it. */
@@ -19,7 +19,9 @@ function handleReferenceList(
   name?: string,
 ): ServiceResponse {
   checkCustom(collection, name)
-  const all = service.references.list(collection)
+  const all = service.references
+    .list(collection)
+    .filter((one) => service.hiddenPeople.isShownReference(collection, one.internalReference))
   const named = name === undefined ? all : all.filter(({ referenceName }) => referenceName === name)
   const { referenceList } = service.options
   if (referenceList === 'page') return page(service, request, named)
@@ -30,10 +32,14 @@ function handleReferenceList(
 }
 
 /** Handles the GET of one custom reference. */
-function handleReference({ references }: Service, path: ReferencePath): ServiceResponse {
+function handleReference(
+  { references, hiddenPeople }: Service,
+  path: ReferencePath,
+): ServiceResponse {
   checkCustom(path.collection, path.name)
   const one = references.get(path)
-  if (one) return json(JSON.stringify(one))
+  if (one && hiddenPeople.isShownReference(path.collection, one.internalReference))
+    return json(JSON.stringify(one))
   throw new ServiceError(404, `${path.collection} has no reference ${path.name} ${path.value}`)
 }
 
@@ -79,7 +85,7 @@ export function referenceRoute(
   request: ServiceRequest,
   [collection, ...parts]: readonly string[],
 ): Route | undefined {
-  const [name, value, ...beyond] = parts.map((part) => asWritten(part, service.options))
+  const [name, value, ...beyond] = parts
   if (collection === undefined || beyond.length > 0) return undefined
   if (name === undefined || value === undefined) {
     const GET = () => handleReferenceList(service, request, collection, name)

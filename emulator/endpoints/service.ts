@@ -10,7 +10,7 @@ import {
 } from '../http/messages.ts'
 import type { ResolvedOptions } from '../options.ts'
 import type { References } from '../references/references.ts'
-import type { Id, Store } from '../store/store.ts'
+import type { Id, Store, StoredRecord } from '../store/store.ts'
 import type { Deliveries } from '../webhooks/deliveries.ts'
 import type { DeliveryFaults } from '../webhooks/delivery.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
@@ -127,6 +127,30 @@ export function createForbidden(): Forbidden {
   }
 }
 
+/** The people that no client may see, with everything that belongs to them. */
+export interface HiddenPeople {
+  /** From now on, the people with these ids are hidden, and no others. */
+  hide(isHidden: (person: number) => boolean): void
+  /** Whether clients may see a record: it is none of a hidden person, and about none. */
+  isShown(collection: string, record: Pick<StoredRecord, 'id' | 'person'>): boolean
+  isShownReference(collection: string, record: string): boolean
+}
+
+/** Creates the rights of clients: they see everybody. */
+export function createHiddenPeople(): HiddenPeople {
+  let isHidden = (_person: number) => false
+  return {
+    hide(people) {
+      isHidden = people
+    },
+    isShown(collection, { id, person }) {
+      const of = collection === 'people' ? Number(id) : person
+      return of === undefined || !isHidden(of)
+    },
+    isShownReference: (collection, record) => collection !== 'people' || !isHidden(Number(record)),
+  }
+}
+
 /** The records on a page. */
 export interface ListedPage {
   readonly collection: string
@@ -154,6 +178,7 @@ export interface Service {
   readonly deliveries: Deliveries
   readonly deliveryFaults: DeliveryFaults
   readonly forbidden: Forbidden
+  readonly hiddenPeople: HiddenPeople
   /** Called with each page of a list, and of the first phase of a delta. */
   readonly pageListeners: Set<(page: ListedPage) => void>
   /** The origin of both hosts. */

@@ -56,11 +56,11 @@ describe('the creation of a webhook', () => {
   })
 
   it('has the undocumented parts of its answer in every form', async () => {
-    await begin({ createdBody: 'key', createdLocation: 'none' })
+    await begin({ createdBody: 'key', location: 'absolute' })
     Object.assign(emulator.options, { webhookKeyName: 'webhookKey', validUntil: 'seven-digits' })
     const validUntil = expect.stringMatching(/^2026-12-20T05:00:0\d\.0{7}\+02:00$/)
     expect(await create()).toEqual({
-      ...{ status: 201, location: null },
+      ...{ status: 201, location: expect.stringMatching(/^http:.*\/webhooks\/[^/]+$/) },
       body: { validUntil, webhookKey: expect.any(String) },
     })
   })

@@ -90,19 +90,13 @@ function answer(service: Service, webhook: Webhook): ServiceResponse {
     [options.webhookKeyName]: webhook.key,
   })
   const created = json(body, 201)
-  const location = locationOf(service, webhook)
+  const location = service.links.location(`/webhooks/${webhook.id}`)
   const early = service.deliveryFaults.ofCreation(webhook.collection)
   return {
     ...created,
-    headers: { ...created.headers, ...(location !== undefined && { location }) },
+    headers: { ...created.headers, location },
     body: early ? afterDelivery(service, webhook, body, early.options.ms) : body,
   }
-}
-
-function locationOf({ options, links, url }: Service, { id }: Webhook): string | undefined {
-  if (options.createdLocation === 'none') return undefined
-  const origin = options.createdLocation === 'absolute' ? url() : ''
-  return `${origin}${links.prefix}/webhooks/${id}`
 }
 
 /** The body, after a delivery was answered, or `ms` have passed without an answer to it. */

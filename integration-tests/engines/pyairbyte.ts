@@ -101,13 +101,13 @@ function expectWords(text: unknown, words: string): void {
   if (typeof text !== 'string' || !text.includes(words)) throw new Error(`${text} lacks ${words}`)
 }
 
-/** The program of the user's guide, with the installed connector: a tenant, and the tenant without one person. */
+/** The program of docs/streams.md, with the installed connector: a tenant, and the tenant without one person. */
 async function runUserGuide(
   { folder, projectFolder, python, step }: Tools,
   source: string,
 ): Promise<void> {
   const { emulator, config } = await startTenant()
-  const program = guideBlock('python', join(projectFolder, 'docs/user-guide.md'))
+  const program = guideBlock('python', join(projectFolder, 'docs/streams.md'))
   const script = join(folder, 'guide.py')
   writeFileSync(
     script,
@@ -119,7 +119,7 @@ async function runUserGuide(
     expect(count, String(emulator.all('people').length))
   }
   try {
-    await step("runs the program of the user's guide", showsEverybody)
+    await step('runs the program of docs/streams.md', showsEverybody)
     emulator.remove('people', emulator.all('people')[0]?.['id'] as number)
     await step('runs it again after a person was deleted', showsEverybody)
   } finally {

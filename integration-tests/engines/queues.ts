@@ -21,9 +21,9 @@ import {
 import type { Engine, Tools } from './engine.ts'
 import { startPostgreSql } from './meltano/postgresql.ts'
 
-const GUIDE = 'docs/webhooks.md'
+const GUIDE = 'docs/webhook-events.md'
 
-/** A block of docs/webhooks.md, by its language and the word behind it. */
+/** A block of docs/webhook-events.md, by its language and the word behind it. */
 function recipe(language: 'js' | 'json' | 'sh' | 'sql', word: string): string {
   const blocks = installBlocks(readFileSync(join(packageFolder(), GUIDE), 'utf8'))
   const found = blocks.filter((block) => block.language === language && block.place === word)
@@ -76,7 +76,7 @@ const KEY = 'k3y-é/+='
 
 type Queue = 'postgresql' | 'redis'
 
-/** The receiver of docs/webhooks.md, which runs with a queue of its own. */
+/** The receiver of docs/webhook-events.md, which runs with a queue of its own. */
 interface ReceiverRecipe {
   /** Sends a signed delivery; answers with its status. */
   deliver(body: string): Promise<number>
@@ -147,7 +147,7 @@ async function startReceiverRecipe(
   }
 }
 
-/** The recipe of docs/webhooks.md for PostgreSQL. */
+/** The recipe of docs/webhook-events.md for PostgreSQL. */
 async function tryPostgreSqlRecipe({ folder, step }: Tools, packed: string): Promise<void> {
   const server = await startPostgreSql(folder)
   const home = join(folder, 'events')
@@ -195,7 +195,7 @@ async function tryPostgreSqlRecipe({ folder, step }: Tools, packed: string): Pro
 
 const DELIVERIES = 200
 
-/** The recipe of docs/webhooks.md for Redis Streams. */
+/** The recipe of docs/webhook-events.md for Redis Streams. */
 async function tryRedisRecipe({ folder, step }: Tools, packed: string): Promise<void> {
   if (!existsSync('/usr/bin/redis-server')) installDebian('redis-server')
   const port = String(await freePort())
@@ -308,7 +308,7 @@ function ask(port: string, ...words: readonly string[]): string {
   }
 }
 
-/** The recipes of docs/webhooks.md: events in a queue of one's own, by the package that is packed here. */
+/** The recipes of docs/webhook-events.md: events in a queue of one's own, by the package that is packed here. */
 export const queues: Engine = {
   name: 'queues',
   requirements: [],

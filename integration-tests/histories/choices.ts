@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../src/records/stream-spec.ts'
 import type { Stream } from '../../src/streams/collections.ts'
 import { streams as catalogue, streamSpec } from '../../src/streams/streams.ts'
-import { writeFields } from '../../src/sync/stored-state.ts'
+import { fieldDigests } from '../../src/sync/stored-state.ts'
 import type { Comparison } from './comparison.ts'
 import type { Choice } from './history.ts'
 import type { SyncMessage, SyncRun } from './run-sync.ts'
@@ -145,12 +145,12 @@ export function asOlder(outcome: SyncRun, unknown: UnknownFields): SyncRun {
 }
 
 /** Any fields, those too that no schema knows. */
-const ANY = writeFields(undefined)
+const ANY = fieldDigests(undefined)
 
 /** A set of fields without one: each has so many characters as one alone. */
 function without(fields: string, field: string): string {
   if (fields === ANY) return fields
-  const digest = writeFields([field])
+  const digest = fieldDigests([field])
   const all = fields.match(new RegExp(`.{${digest.length}}`, 'g')) ?? []
   return all.filter((one) => one !== digest).join('')
 }

@@ -193,7 +193,7 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
   refuse(clockFaults(outcome, running))
   refuse(trackingFaults(running))
   refuse(sizeFaults(files.state))
-  refuse(outcome.errors.filter((message) => message.includes('Unexpected error')))
+  refuse(outcome.errors.filter((message) => /Unexpected error|max_missing allows/.test(message)))
   refuse(rule.faults(outcome.completed, happened))
   // A tap says of all its streams at once whether they are complete.
   if (place !== 'singer')
@@ -201,16 +201,16 @@ async function disturbed(sync: Sync, running: Running): Promise<void> {
 }
 
 /**
- * A first phase of a delta that leaves rows out, and nothing tells of them, then or later: they were not known before, or
- * may lie beyond the days of lists and have no addresses of their own. Or it has old versions, and its link covers only
- * what changes later.
+ * A first phase of a delta that leaves rows out, and nothing but an audit tells of them, or that has old versions, and its
+ * link covers only what changes later.
  */
 function isHidden({ kind, path, stream }: Fault, running: Running): boolean {
-  const isShort = kind === 'short' || kind === 'empty'
-  const name = streamAt(stream, running)
+  const { stream: name, collection } = running.streams[stream % running.streams.length] as Stream
   const isOfDelta = path === 'list' || path === 'delta-start'
   if (kind === 'stale') return isOfDelta && running.emulator.options.deltaLinkCovers === 'issued'
-  return isShort && path === 'list' && (!running.completed.includes(name) || mayLieBeyond(name))
+  const isUnknown = !running.completed.includes(name) || running.tenant.silent.has(collection)
+  const isShort = path === 'list' && (kind === 'short' || kind === 'empty')
+  return isShort && (isUnknown || mayLieBeyond(name))
 }
 
 /** Lets the service go wrong in a way that a history has drawn. */

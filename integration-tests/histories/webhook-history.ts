@@ -74,7 +74,7 @@ const options: fc.Arbitrary<EmulatorOptions> = fc.record({
   netDelta: fc.boolean(),
   webhookKeyName: fc.constantFrom('key', 'webhookKey', 'privateKey', 'secret'),
   createdBody: fc.constantFrom('key', 'whole'),
-  createdLocation: fc.constantFrom('relative', 'absolute'),
+  location: fc.constantFrom('relative', 'absolute'),
   eventShape: fc.constantFrom('record', 'envelope'),
   deleteEvent: fc.constantFrom('envelope', 'bare', 'record', 'none'),
   webhookDays: fc.constantFrom(1, 2, 30),

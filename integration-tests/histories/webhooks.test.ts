@@ -12,7 +12,7 @@ import { shortRetryPolicy } from '../../src/http/testing/virtual-time.ts'
 import type { Stream } from '../../src/streams/collections.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import { startServer } from '../../src/webhooks/serve/serve.ts'
-import { openHookStore } from '../../src/webhooks/serve/store.ts'
+import { openHookStore, readStore } from '../../src/webhooks/serve/store.ts'
 import type { Trigger, TriggerOutcome } from '../../src/webhooks/serve/sync-scheduler.ts'
 import { temporaryFolder } from '../testing/files.ts'
 import { warehouseDifferences } from './comparison.ts'
@@ -154,12 +154,15 @@ async function lastDelivery(running: Running): Promise<void> {
   // A delivery that was refused may hold back newer ones until its next attempt.
   const isHeld = () => emulator.deliveries().some(({ status }) => status === 'waiting')
   for (let hours = 0; hours < 73 && isHeld(); hours++) await emulator.elapse({ hours: 1 })
-  await until('each collection has one webhook that is live and valid', () => {
+  await until('each collection has one webhook that is live and valid', async () => {
     const present = emulator.webhooks().filter((one) => one['isDeleted'] !== true)
+    // One whose key nobody has is about to be deleted, with its deliveries.
+    const { hooks } = await readStore(running.storePath)
+    const isLive = (id: unknown) => hooks.some((hook) => hook.id === id && hook.state === 'live')
     return history.collections.every((collection) => {
       const [one, ...others] = present.filter(({ collectionName }) => collectionName === collection)
       const isUsable = one?.['status'] === 'Enabled' && !isPast(String(one['validUntil']), emulator)
-      return isUsable && others.length === 0
+      return isUsable && isLive(one['id']) && others.length === 0
     })
   })
   await idle(running)

@@ -165,8 +165,8 @@ describe.skipIf(IS_LEFT_OUT)('in PostgreSQL', () => {
                 again.map((one) => JSON.stringify(one)),
                 2,
               )
-              await output.state()
-              output.generationComplete(2)
+              await output.checkpoint({ flush: true })
+              output.note({ type: 'generation complete', generation: 2 })
               await output.complete()
             },
           ],

@@ -24,9 +24,13 @@ function temporary(): string {
 
 /** `protime write` for a file of these bytes. */
 function writeBytes(bytes: Uint8Array, ...words: string[]) {
+  return writeTable('external_references', bytes, ...words)
+}
+
+function writeTable(object: string, content: Uint8Array | string, ...words: string[]) {
   const file = join(temporary(), 'input')
-  writeFileSync(file, bytes)
-  return tenant.write('external_references', [], {}, '--from', file, ...words)
+  writeFileSync(file, content)
+  return tenant.write(object, [], {}, '--from', file, ...words)
 }
 
 const latin1 = (lines: readonly object[]) =>
@@ -114,6 +118,30 @@ describe('a CSV table', () => {
       name: { default: 'Bakers', translations: { nl: 'Bakkers' } },
     })
   })
+
+  it('with a quote that is never closed has one record from there, however long it is', async () => {
+    tenant = await openTenant()
+    const rows = Array.from({ length: 100_000 }, (_, i) => `people,hr,E-${i},1`)
+    const text = ['collection,name,value,internalReference', 'people,hr,"open,1', ...rows]
+    const { lines } = await tenant.write('external_references', text)
+    expect(lines).toMatchObject([{ line: 2, outcome: 'rejected' }])
+  })
+
+  it('with a field of many lines is read as it is', async () => {
+    tenant = await openTenant()
+    const text = `id,name\n1,"${'x ""y""\n'.repeat(100_000)}"`
+    const { lines } = await writeTable('job_categories', text, '--dry-run')
+    expect(lines).toMatchObject([{ line: 2, outcome: 'written' }])
+  })
+
+  it.each([
+    ['id,externalCode,externalCode', 'the column externalCode twice'],
+    ['id,name,name.translations.nl', 'the column name, and name.translations.nl within it'],
+  ])('with the header %s is refused, because a value would be lost', async (header, reason) => {
+    tenant = await openTenant()
+    const { exitCode, stderr } = await tenant.write('job_categories', [header, '1,North,South'])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(reason)])
+  })
 })
 
 describe('input that is neither lines of JSON nor CSV', () => {
@@ -188,11 +216,13 @@ describe('a member', () => {
       { id: 1, nmae: 'Bakers' },
       { id: 2, externalCode: 'X', valid_from: '2026-01-01' },
       { id: 3, externalCode: 'X', changeVersion: '1', _airbyte_raw_id: 'a', collection: 'x' },
+      { id: 4, name: { Default: 'Bakers', nl: 'Bakkers' } },
     ])
     expect(lines).toMatchObject([
       { outcome: 'rejected', reason: 'No object has nmae (did you mean name?).' },
       { outcome: 'rejected', reason: 'No object has valid_from.' },
       { outcome: 'written' },
+      { reason: 'No object has name.Default (did you mean name.default?) or name.nl.' },
     ])
   })
 

@@ -9,11 +9,11 @@ import { packageFolder } from '../../src/ground/project-files.ts'
 import { table } from './warehouse.ts'
 
 /**
- * The output of a command that README shows, split into pieces where README writes `...` for lines that it leaves out.
+ * The output of a command that docs/install.md shows, split into pieces where it writes `...` for lines that it leaves out.
  */
 function shownPieces(command: string): string[] {
-  const readme = readFileSync(join(packageFolder(), 'README.md'), 'utf8')
-  const [, listing = ''] = readme.split(`\n$ ${command}\n`)
+  const guide = readFileSync(join(packageFolder(), 'docs/install.md'), 'utf8')
+  const [, listing = ''] = guide.split(`\n$ ${command}\n`)
   const [shown = ''] = listing.split('\n```')
   return shown.split(/\n *\.\.\.\n/)
 }
@@ -50,7 +50,7 @@ beforeAll(async () => {
 }, DEMO_MS)
 afterAll(() => folder.remove())
 
-it('README shows what the demo prints, but for the seconds', () => {
+it('docs/install.md shows what the demo prints, but for the seconds', () => {
   const withoutSeconds = (text: string) => text.replaceAll(/[\d.]+ s\b/g, '0 s')
   const pieces = shownPieces('npm ci && npm run demo')
   expect(missingPieces(pieces, printed, withoutSeconds)).toEqual([])

@@ -10,32 +10,22 @@ import { withoutControls } from '../ground/text.ts'
 import { readJsonOption } from '../protocol/command-line.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { LineWriter } from '../protocol/line-writer.ts'
-import type { Io, Program } from '../protocol/program.ts'
-import type { Screen } from '../protocol/progress/screen.ts'
 import {
   type ActionTools,
   CONFIG_FILE,
   type CommandAction,
-  type CommandLog,
   type ExitCode,
   type Refuse,
   StartError,
   UsageError,
 } from './command.ts'
 
-/** The tools of an action. */
-export interface ActSettings {
+/** The tools of an action that do not depend on the configuration. */
+export interface ActSettings
+  extends Omit<ActionTools, 'config' | 'input' | 'folder' | 'say' | 'print'> {
   /** The file of `--config`; undefined means the file that `protime init` writes. */
   readonly file: string | undefined
   readonly writer: LineWriter
-  readonly signal: AbortSignal
-  readonly allowToEnd: Program['allowToEnd']
-  readonly log: CommandLog
-  readonly mask: Mask
-  readonly screen: Screen
-  readonly isQuiet: boolean
-  readonly env: Io['env']
-  readonly time?: ActionTools['time']
 }
 
 /** Reads the configuration and runs an action with it. */
@@ -44,18 +34,8 @@ export async function act(
   settings: ActSettings,
   refuse?: Refuse,
 ): Promise<ExitCode> {
-  const {
-    file = CONFIG_FILE,
-    writer,
-    signal,
-    allowToEnd,
-    log,
-    mask,
-    screen,
-    isQuiet,
-    env,
-    time,
-  } = settings
+  const { file = CONFIG_FILE, writer, ...tools } = settings
+  const { log, mask } = tools
   const print = (text: string) => writer.write(`${withoutControls(text)}\n`)
   const say = (value: unknown) => print(JSON.stringify(value))
   if (settings.file === undefined && !existsSync(file))
@@ -69,22 +49,9 @@ export async function act(
     if (!(error instanceof ConnectorError)) throw error
     if (refuse === undefined)
       throw new StartError(error.failure, error.id, error.message, { cause: error })
-    return refuse(error, { say, log, mask, screen, isQuiet, env })
+    return refuse(error, { ...tools, say })
   }
-  return action({
-    ...settled,
-    folder: dirname(file),
-    print,
-    say,
-    log,
-    mask,
-    signal,
-    allowToEnd,
-    screen,
-    isQuiet,
-    env,
-    time,
-  })
+  return action({ ...tools, ...settled, folder: dirname(file), print, say })
 }
 
 async function readConfig(file: string, log: Log, mask: Mask) {

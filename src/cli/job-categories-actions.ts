@@ -1,7 +1,7 @@
 import { idFault } from '../client/references.ts'
 import type { RecordKey } from '../client/service-client.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
-import { isDryRun, sayAll, sayDry, withClient } from './with-client.ts'
+import { isDryRun, notFound, sayAll, sayDry, withClient } from './with-client.ts'
 import { writeOne } from './write-action.ts'
 
 /** The fields of a job category to change, and the reference that identifies it. */
@@ -29,7 +29,7 @@ export async function get(
 ): Promise<ExitCode> {
   const key = keyOf(ref, reference)
   const found = await withClient(tools, READ, ({ jobCategories }) => jobCategories.get(key))
-  if (found === undefined) return notFound(tools)
+  if (found === undefined) return notFound(tools, 'job category')
   await tools.say(found.record)
   return EXIT.done
 }
@@ -51,7 +51,7 @@ export async function put(
   const data = { ...named, name: { default: name, translations }, externalCode }
   const settings = { missingFields: 'keep', jobCategoryReference: reference } as const
   const outcome = await writeOne(tools, { object: 'job_categories', data }, settings)
-  if (outcome.status === 404) return notFound(tools)
+  if (outcome.status === 404) return notFound(tools, 'job category')
   return isDryRun(tools) ? sayDry(tools, { ...data, ...outcome }) : get(tools, ref, reference)
 }
 
@@ -62,9 +62,4 @@ function keyOf(ref: string, reference: string | undefined): RecordKey {
   throw new UsageError(
     'the job category is not given by an id: if it is the value of a reference, name that reference with --reference',
   )
-}
-
-function notFound({ log }: ActionTools): ExitCode {
-  log.warn('There is no such job category.')
-  return EXIT.notFound
 }

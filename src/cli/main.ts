@@ -1,19 +1,19 @@
 import { Command, CommanderError } from 'commander'
 import { ConnectorError } from '../ground/errors.ts'
-import { createMask, type Mask } from '../ground/mask.ts'
+import { createMask } from '../ground/mask.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { clean, LONGEST_ANSWER } from '../ground/text.ts'
 import { LINK_TOKENS } from '../http/endpoints.ts'
 import { type DebugSwitch, debugSwitch, withDebug } from '../protocol/command-line.ts'
 import { type Io, type Program, runProgram, withProcessDefaults } from '../protocol/program.ts'
-import { createScreen, type Screen } from '../protocol/progress/screen.ts'
-import type { Asked } from './command.ts'
+import { createScreen } from '../protocol/progress/screen.ts'
+import type { ActSettings } from './act.ts'
 import {
   type Act,
   type ActionTools,
+  type Asked,
   type BareAct,
   CONFIG_FILE,
-  type CommandLog,
   createCommandLog,
   EXIT,
   type ExitCode,
@@ -70,16 +70,11 @@ export async function runProtime(
   return usage ?? exitCode
 }
 
-interface Tools extends Program {
+interface Tools extends Program, Omit<ActSettings, 'file' | 'isQuiet'> {
   readonly stdin: Asked['stdin']
   readonly stderr: Io['stderr']
-  readonly screen: Screen
-  readonly env: Io['env']
   readonly debug: DebugSwitch
   readonly quiet: { isOn: boolean }
-  readonly log: CommandLog
-  readonly mask: Mask
-  readonly time: ActionTools['time']
 }
 
 async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode> {

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
-import { isOpenCsvRecord, parseCsvRecord } from '../ground/csv.ts'
+import { opensOrClosesQuote, parseCsvRecord } from '../ground/csv.ts'
 import {
   isJsonObject,
   repeatedMember,
@@ -72,8 +72,16 @@ function headerOf(text: string, object: ObjectName): readonly (readonly string[]
       `the input begins neither with a JSON object on one line nor with the header of a CSV table, separated by commas, with the key of ${object}; jq -c '.[]' and DuckDB's -jsonlines and -csv print such records`,
     )
   const twice = names.find((name, i) => names.indexOf(name) !== i)
-  if (twice === undefined) return paths
-  throw new UsageError(`the header of the input has the column ${twice} twice`)
+  if (twice !== undefined)
+    throw new UsageError(`the header of the input has the column ${twice} twice`)
+  for (const name of names) {
+    const within = names.find((other) => other.startsWith(`${name}.`))
+    if (within !== undefined)
+      throw new UsageError(
+        `the header of the input has the column ${name}, and ${within} within it: a record can have only one of the two`,
+      )
+  }
+  return paths
 }
 
 async function* csvRecords(
@@ -82,15 +90,16 @@ async function* csvRecords(
 ): AsyncGenerator<InputRecord> {
   for (let next = await lines.next(); next; next = await lines.next()) {
     const { line } = next
-    let { text } = next
+    const parts = [next.text]
     let end = line
-    while (text !== undefined && isOpenCsvRecord(text)) {
+    for (let isOpen = opensOrClosesQuote(next.text); isOpen; ) {
       const more = await lines.next()
       // Empty lines are left out, but count within quotes.
-      text = more?.text && `${text}${'\n'.repeat(more.line - end)}${more.text}`
+      parts.push(more?.text && `${'\n'.repeat(more.line - end)}${more.text}`)
       end = more?.line ?? end
+      isOpen = more?.text !== undefined && !opensOrClosesQuote(more.text)
     }
-    yield { line, ...fromCsv(text, header) }
+    yield { line, ...fromCsv(parts.includes(undefined) ? undefined : parts.join(''), header) }
   }
 }
 

@@ -5,6 +5,7 @@ import { referenceTreatment } from '../privacy/reference-treatment.ts'
 import { type ActionTools, EXIT, type ExitCode } from './command.ts'
 import {
   isDryRun,
+  notFound,
   referencedCollection,
   sayAll,
   sayDry,
@@ -46,7 +47,8 @@ export async function list(
       )
     return EXIT.done
   } catch (error) {
-    if (error instanceof ClientError && statusIs(error.status, 'missing')) return notFound(tools)
+    if (error instanceof ClientError && statusIs(error.status, 'missing'))
+      return notFound(tools, 'reference')
     throw error
   }
 }
@@ -60,7 +62,7 @@ export async function get(
   const reference = await withClient(withoutWords(tools), READ, ({ references }) =>
     references.get(collection, name, value),
   )
-  if (reference === undefined) return notFound(tools)
+  if (reference === undefined) return notFound(tools, 'reference')
   await tools.say(reference)
   return EXIT.done
 }
@@ -79,13 +81,8 @@ export async function remove(tools: ActionTools, given: Address): Promise<ExitCo
   const data = { ...given, collection: referencedCollection(given.collection) }
   const record = { object: 'external_references', data, isDelete: true } as const
   const { outcome } = await writeOne(tools, record)
-  if (outcome === 'absent') return notFound(tools)
+  if (outcome === 'absent') return notFound(tools, 'reference')
   if (isDryRun(tools)) return sayDry(tools, { ...data, outcome })
   tools.log.info('The reference is deleted.')
   return EXIT.done
-}
-
-function notFound({ log }: ActionTools): ExitCode {
-  log.warn('There is no such reference.')
-  return EXIT.notFound
 }

@@ -182,6 +182,8 @@ export function addWebhooks(program: Command, act: Act): Command {
       ),
     )
   const load = () => import('./webhooks-actions.ts')
+  const only = 'only those of these collections, separated by commas'
+  const collections = ['--collection <names>', only, separated] as const
   noun
     .command('create')
     .description('create a webhook; its key goes to a new file, because it cannot be read again')
@@ -201,11 +203,7 @@ export function addWebhooks(program: Command, act: Act): Command {
   noun
     .command('list')
     .description('print all webhooks')
-    .option(
-      '--collection <names>',
-      'only those of these collections, separated by commas',
-      separated,
-    )
+    .option(...collections)
     .option('--status <status>', 'only those with this status: Enabled or Disabled')
     .action((options: { readonly collection?: readonly string[]; readonly status?: string }) =>
       act(async (tools) => (await load()).list(tools, options)),
@@ -224,11 +222,7 @@ export function addWebhooks(program: Command, act: Act): Command {
       'send a delivery to each webhook of a server through its public URL; exit code 1 if one does not arrive',
     )
     .requiredOption('--store <file>', 'the store of `webhooks serve`')
-    .option(
-      '--collection <names>',
-      'only those of these collections, separated by commas',
-      separated,
-    )
+    .option(...collections)
     .action((options: TestOptions) => act(async (tools) => (await load()).test(tools, options)))
   return noun
 }

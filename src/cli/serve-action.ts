@@ -80,6 +80,7 @@ export function parseServeWords(
   words: ServeWords,
   environment: Environment,
 ): Omit<ServeSettings, 'owner'> {
+  const usualInterval = words.run === undefined ? '300' : '60'
   return {
     trigger: triggerOf(words, environment),
     publicUrl: publicUrlOf(words),
@@ -91,7 +92,7 @@ export function parseServeWords(
     times: {
       debounceMs: milliseconds(words.debounce, '--debounce'),
       maxWaitMs: milliseconds(words.maxWait, '--max-wait'),
-      minIntervalMs: milliseconds(words.minInterval ?? usualInterval(words), '--min-interval'),
+      minIntervalMs: milliseconds(words.minInterval ?? usualInterval, '--min-interval'),
       retryMs: milliseconds(words.retry, '--retry'),
     },
     watchMs: milliseconds(words.watchInterval, '--watch-interval'),
@@ -148,10 +149,6 @@ function schedulerUrl(text: string, option: string): URL {
   throw new UsageError(
     `${option} must be an https address; plain http is accepted for loopback only`,
   )
-}
-
-function usualInterval({ run }: ServeWords): string {
-  return run === undefined ? '300' : '60'
 }
 
 /** Without a slash at the end. */

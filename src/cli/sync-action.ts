@@ -1,10 +1,12 @@
 import { constants } from 'node:os'
+import { approvalOf } from '../config/config.ts'
 import { asConnectorError, ConnectorError, InterruptedError } from '../ground/errors.ts'
 import { warnOfReaders } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { settingsFingerprint } from '../privacy/privacy-settings.ts'
-import type { Failure, SyncObserver } from '../protocol/connector.ts'
+import type { Failure } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
+import type { SyncObserver } from '../protocol/progress/sync-progress.ts'
 import { createSource } from '../source/source.ts'
 import type { Owner } from '../warehouse/landing.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
@@ -25,6 +27,8 @@ export interface SyncOptions {
   readonly rewrite?: boolean
   readonly dropOthers?: boolean
   readonly forgetHistory?: boolean
+  /** Each as `stream:count:time`. */
+  readonly approveDeletes?: readonly string[]
   /** Milliseconds. */
   readonly wait?: number
   readonly publish?: string
@@ -40,7 +44,7 @@ const PARENT_MS = 1_000
  * attempt may succeed.
  */
 export function syncAction(options: SyncOptions, parent: number): CommandAction {
-  return async ({ config, input, signal, ...tools }) => {
+  return async ({ config: { approvedDeletes, ...config }, input, signal, ...tools }) => {
     if (options.endWithParent === true) endWith(parent)
     const began = new Date()
     const startedAt = performance.now()
@@ -54,7 +58,10 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
       await warnOfReaders(path, shown.log)
       done.result = await syncWarehouse({
         source,
-        config,
+        config: {
+          ...config,
+          approvedDeletes: [...approvedDeletes, ...(options.approveDeletes ?? []).map(approvalOf)],
+        },
         path,
         streams,
         keepsHistory: (input as { readonly history?: unknown }).history === true,
@@ -128,7 +135,9 @@ function failed(error: unknown): WarehouseSync {
 }
 
 /** The tenant of a warehouse, and the treatment of its records. */
-export function ownerOf(config: ActionTools['config']): Owner {
+export function ownerOf(
+  config: Pick<ActionTools['config'], 'tenant' | 'environment' | 'privacy'>,
+): Owner {
   return { ...config, redaction: settingsFingerprint(config.privacy) }
 }
 

@@ -149,6 +149,11 @@ export function addSync(program: Command, act: Act): void {
     )
     .option('--drop-others', 'with --rewrite: lose what no sync has created in the file')
     .option('--forget-history', 'with --rewrite: lose what rows were before')
+    .option(
+      '--approve-deletes <stream:count:time>',
+      'delete missing rows once, as the message of a failed stream names them; may be repeated',
+      approvals,
+    )
     .addOption(new Option('--keep-deleted').hideHelp())
     .option(
       '--wait <time>',
@@ -181,6 +186,12 @@ export function addSync(program: Command, act: Act): void {
       const { refuseSync, syncAction } = await import('./sync-action.ts')
       await act(syncAction(options, parent), refuseSync(options))
     })
+}
+
+function approvals(text: string, before: readonly string[] = []): readonly string[] {
+  if (!/^[a-z_]+:\d{1,9}:[\dTZ:.-]+$/.test(text))
+    throw new InvalidArgumentError('It must be stream:count:time, as the message names it.')
+  return [...before, text]
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 }

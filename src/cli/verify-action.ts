@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { asConnectorError, unknownStream } from '../ground/errors.ts'
 import { keepHeapSmall } from '../ground/v8.ts'
 import { readMessagesOption } from '../protocol/command-line.ts'
-import type { Failure, SyncObserver } from '../protocol/connector.ts'
+import type { Failure } from '../protocol/connector.ts'
 import { observed } from '../protocol/progress/observed.ts'
 import { createSource, offeredStreams } from '../source/source.ts'
 import { type Difference, type Earlier, earlierOf, type Found } from '../verify/compare-stream.ts'
@@ -80,6 +80,7 @@ const NOTHING: Outcome = {
   records: 0,
   differences: 0,
   pending: 0,
+  withheld: 0,
   isDifferent: false,
   notVerified: new Map(),
   failures: [],
@@ -106,7 +107,8 @@ async function once(
     return counts.differences <= (options.limit ?? counts.differences) ? tools.say(told) : undefined
   })
   const real = counts.differences - (earlier === undefined ? 0 : counts.pending)
-  return report({ ...verified, ...counts, isDifferent: real > 0 }, tools)
+  const isDifferent = real > 0 || verified.withheld > 0
+  return report({ ...verified, ...counts, isDifferent }, tools)
 }
 
 /**
@@ -139,7 +141,12 @@ async function betweenSyncs(
   for (const difference of differences.slice(0, options.limit)) await tools.say(difference)
   const count = differences.length
   return report(
-    { ...verified, differences: count, pending: explained, isDifferent: count > 0 },
+    {
+      ...verified,
+      differences: count,
+      pending: explained,
+      isDifferent: count > 0 || verified.withheld > 0,
+    },
     tools,
   )
 }
@@ -202,7 +209,7 @@ async function list(
   const { config, mask, signal } = tools
   const shown = { ...progressOf(tools), metrics: undefined, kept: 'Nothing was changed.' }
   const done: { verified?: Verified } = {}
-  await observed(shown, async (observer: SyncObserver) => {
+  await observed(shown, async (observer) => {
     const watched = { log: shown.log, mask, signal, observer }
     const settings = { source: createSource(), config, streams, held, found, tools: watched }
     done.verified = await verify(settings)
@@ -237,16 +244,21 @@ function chosenStreams(options: VerifyOptions, { config, input }: ActionTools): 
 }
 
 function report(
-  { records, differences, pending, isDifferent, notVerified, failures, requests, bytes }: Outcome,
+  { isDifferent, notVerified, failures, requests, bytes, ...counts }: Outcome,
   { say, log, mask }: Pick<ActionTools, 'say' | 'log' | 'mask'>,
 ): ExitCode {
   for (const [stream, why] of notVerified)
     log.warn(
       `${stream} was not verified: ${why.replace(/\.$/, '')}. To leave it out, name the other streams with --streams.`,
     )
+  const { records, differences, pending, withheld } = counts
+  if (withheld > 0)
+    log.warn(
+      `The service does not list ${withheld} rows, which syncs keep because they are too many to be deleted.`,
+    )
   const told = tellFailures(failures, { log, mask })
   void say({
-    ...{ records, differences, pending, requests, bytes },
+    ...{ records, differences, pending, withheld, requests, bytes },
     notVerified: [...notVerified.keys()],
     failures: told,
   })

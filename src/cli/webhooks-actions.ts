@@ -16,6 +16,7 @@ import { request, type TriggerAnswer } from '../webhooks/triggers/post-trigger.t
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import {
   isDryRun,
+  notFound,
   referencedCollection,
   sayAll,
   sayDry,
@@ -130,7 +131,7 @@ export async function list(
 /** Prints one webhook without its key; exit code 4 if there is none. */
 export async function get(tools: ActionTools, id: string): Promise<ExitCode> {
   const webhook = await withClient(tools, READ, ({ webhooks }) => webhooks.get(id))
-  if (webhook === undefined) return notFound(tools)
+  if (webhook === undefined) return notFound(tools, 'webhook')
   await tools.say(shown(webhook))
   return EXIT.done
 }
@@ -139,11 +140,11 @@ export async function get(tools: ActionTools, id: string): Promise<ExitCode> {
 export async function remove(tools: ActionTools, id: string): Promise<ExitCode> {
   if (isDryRun(tools)) {
     const webhook = await withClient(tools, READ, ({ webhooks }) => webhooks.get(id))
-    if (webhook === undefined) return notFound(tools)
+    if (webhook === undefined) return notFound(tools, 'webhook')
     return sayDry(tools, { ...shown(webhook), outcome: 'deleted' })
   }
   const removal = await withClient(tools, WRITE, ({ webhooks }) => webhooks.remove(id))
-  if (removal === 'absent') return notFound(tools)
+  if (removal === 'absent') return notFound(tools, 'webhook')
   tools.log.info('The webhook is deleted.')
   return EXIT.done
 }
@@ -152,11 +153,6 @@ export async function remove(tools: ActionTools, id: string): Promise<ExitCode> 
 function shown({ id, collectionName, destinationUrl, status, ...rest }: Webhook): object {
   const { validUntil, externalReferences } = rest
   return { id, collectionName, destinationUrl, status, validUntil, externalReferences }
-}
-
-function notFound({ log }: ActionTools): ExitCode {
-  log.warn('There is no such webhook.')
-  return EXIT.notFound
 }
 
 /** The options of `protime webhooks test`. */

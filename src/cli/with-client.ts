@@ -25,6 +25,12 @@ export function withoutWords(tools: ActionTools): ActionTools {
   return { ...tools, config: { ...tools.config, hidesServiceWords: true } }
 }
 
+/** Ends a command whose item does not exist. */
+export function notFound({ log }: ActionTools, noun: string): ExitCode {
+  log.warn(`There is no such ${noun}.`)
+  return EXIT.notFound
+}
+
 /** Whether the configuration has `dry_run`. */
 export function isDryRun({ input }: Pick<ActionTools, 'input'>): boolean {
   return parseWriteSettings(input).dryRun

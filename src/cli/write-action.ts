@@ -50,7 +50,7 @@ export async function write(
   const target = by && { ...by, collection: referencedCollection(by.collection) }
   await checkInput(from)
   const records = readRecords(from, object, tools.signal)
-  return writeAll(tools, { object, records, settings, showValues: showValues ?? false, by: target })
+  return writeAll(tools, { object, records, settings, showValues, by: target })
 }
 
 /** The options of `protime work-locations create`. */
@@ -77,7 +77,7 @@ export async function createWorkLocation(
   const settings = { ...parseWriteSettings(tools.input), workLocationReference: reference }
   const data = { ...fields, externalReferences: { [reference]: value } }
   const records = [{ line: 1, data, isDelete: false }]
-  return writeAll(tools, { object: 'work_locations', records, settings, showValues: false })
+  return writeAll(tools, { object: 'work_locations', records, settings })
 }
 
 /** Writes one record as `protime write` does, without a summary. Throws if it is refused, unless it is missing (404). */
@@ -89,14 +89,7 @@ export async function writeOne(
   const settings = { ...parseWriteSettings(tools.input), ...own, mirror: false }
   const outcomes: Outcome[] = []
   const records = [{ line: 1, data, isDelete }]
-  await run(
-    tools,
-    { object, records, settings, showValues: false },
-    {
-      onOutcome: (outcome) => void outcomes.push(outcome),
-      onEnd: () => {},
-    },
-  )
+  await run(tools, { object, records, settings }, (outcome) => void outcomes.push(outcome))
   const [outcome] = outcomes
   if (outcome === undefined) throw new Error('The record has no outcome.')
   if (isRefusal(outcome) && outcome.status !== 404)
@@ -108,7 +101,7 @@ interface Writing {
   readonly object: ObjectName
   readonly records: AsyncIterable<InputRecord> | Iterable<InputRecord>
   readonly settings: WriteSettings
-  readonly showValues: boolean
+  readonly showValues?: boolean | undefined
   readonly by?: TargetReference | undefined
 }
 
@@ -116,39 +109,34 @@ interface Writing {
 async function writeAll(tools: ActionTools, writing: Writing): Promise<ExitCode> {
   const { object, settings } = writing
   const { dryRun, maxRejected } = settings
-  const { counts } = await run(tools, writing, {
-    onOutcome: (outcome) => tools.say(lineOf(outcome)),
-    onEnd(summary) {
-      const ending = dryRun ? '; nothing was changed' : ''
-      tools.log.info(`${object}: ${countsInWords(summary, dryRun) || 'no records'}${ending}.`)
-      for (const warning of warningsOf(summary)) tools.log.warn(warning)
-    },
-  })
+  const tellSummary = (summary: OutcomeSummary) => {
+    const ending = dryRun ? '; nothing was changed' : ''
+    tools.log.info(`${object}: ${countsInWords(summary, dryRun) || 'no records'}${ending}.`)
+    for (const warning of warningsOf(summary)) tools.log.warn(warning)
+  }
+  const { counts } = await run(tools, writing, (one) => tools.say(lineOf(one)), tellSummary)
   const reason = failureInWords(counts, maxRejected, dryRun)
   if (reason === undefined) return EXIT.done
   tools.log.warn(reason)
   return EXIT.failed
 }
 
-interface Listeners {
-  /** Called once for each outcome; a promise if the reader is behind. */
-  readonly onOutcome: (outcome: Outcome) => Promise<void> | undefined | void
-  /** Called at the end, also if the run fails. */
-  readonly onEnd: (summary: OutcomeSummary) => void
-}
-
-/** Throws the failure of an object that cannot be written; a StartError if a person has to act first. */
+/**
+ * Writes records, and calls `onEnd` also if that fails. `onOutcome` returns a promise if the reader is behind. Throws the
+ * failure of an object that cannot be written; a StartError if a person has to act first.
+ */
 async function run(
   given: ActionTools,
-  { object, records, settings, showValues, by }: Writing,
-  { onOutcome, onEnd }: Listeners,
+  { object, records, settings, showValues = false, by }: Writing,
+  onOutcome: (outcome: Outcome) => Promise<void> | undefined | void,
+  onEnd: (summary: OutcomeSummary) => void = () => {},
 ): Promise<OutcomeSummary> {
   const { folder, config, signal, time } = given
   const { dryRun, mirror } = settings
   const isPrivate = object === 'external_references' && !showValues
   const tools = isPrivate ? withoutWords(given) : given
   const scopes = [...scopesOf([object]), ...(by === undefined ? [] : [`${by.collection}.read`])]
-  const lock = await openObject(dryRun ? undefined : folder, config.baseUrl, object)
+  const lock = await openObject(dryRun ? undefined : folder, config, object)
   return withClient(tools, scopes, async (client) => {
     const missing = await client.missingScopes(scopes)
     if (missing.length > 0) throw lacking(missing)

@@ -33,6 +33,7 @@ export function createJobCategories({ send, get, pages }: Requests): JobCategori
           const answer = parseOne(text)
           const record = readJobCategory(answer)
           if (!('id' in key)) checkNamed(COLLECTION, key, record.id, answer)
+          else if (record.id !== key.id) throw new SyntaxError('it is another job category')
           return etag === undefined ? { record } : { record, etag }
         },
       )

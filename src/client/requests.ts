@@ -35,6 +35,9 @@ export interface Requests {
   remove(operation: Operation): Promise<Removal>
 }
 
+/** So many pages in a row may be empty, or like the one before. */
+const MAX_REPEATED_PAGES = 1000
+
 /** Sends requests over a session. */
 export function createRequests({ client, endpoints }: Session, ended: AbortSignal): Requests {
   return { send, get, pages, remove }
@@ -56,6 +59,8 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
   async function* pages<T>(operation: Operation, read: (text: string) => ListPage<T>) {
     let url = addressOf(operation)
     const isCircle = createCircleCheck(url)
+    let shown: string | undefined
+    let repeated = 0
     for (;;) {
       const { text } = await ask(operation, url)
       const { items, nextLink } = readable(() => read(text), operation)
@@ -63,6 +68,11 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
       if (nextLink === undefined) return
       url = linked(nextLink, operation)
       if (isCircle(url)) throw damaged('a next link that it had sent before', operation)
+      const before = shown
+      shown = JSON.stringify(items)
+      repeated = shown === before ? repeated + 1 : 0
+      if (repeated > MAX_REPEATED_PAGES)
+        throw damaged('page after page without anything new', operation)
     }
   }
 

@@ -39,12 +39,19 @@ describe('a configuration', () => {
       futureDays: defaults.get('future_days'),
       historyRefreshDays: defaults.get('history_refresh_days'),
       auditDays: defaults.get('audit_days'),
+      retention: [],
+      maxMissing: { percent: 20 },
+      approvedDeletes: [],
       requestTimeoutSeconds: defaults.get('request_timeout_seconds'),
       retryMinutes: defaults.get('retry_minutes'),
       suppressedPeople: [],
       maxRecordMb: defaults.get('max_record_mb'),
       emitsActivateVersions: true,
     })
+  })
+
+  it('may have one number of months for all streams', () => {
+    expect(parseConfig({ ...LEAST, retain_months: 24 }).retention).toEqual([{ months: 24 }])
   })
 
   it('accepts every value that it is given', () => {
@@ -60,6 +67,9 @@ describe('a configuration', () => {
       future_days: 0,
       history_refresh_days: 0,
       audit_days: 30,
+      retain_months: [{ stream: 'clockings', months: 24 }],
+      max_missing: '100',
+      approved_deletes: ['people:150:2026-11-23T04:00:01.307Z'],
       request_timeout_seconds: 5,
       retry_minutes: 0.5,
       max_record_mb: 32,
@@ -75,6 +85,9 @@ describe('a configuration', () => {
       futureDays: 0,
       historyRefreshDays: 0,
       auditDays: 30,
+      retention: [{ stream: 'clockings', months: 24 }],
+      maxMissing: { count: 100 },
+      approvedDeletes: [{ stream: 'people', most: 150, time: '2026-11-23T04:00:01.307Z' }],
       requestTimeoutSeconds: 5,
       retryMinutes: 0.5,
     })

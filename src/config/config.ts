@@ -1,3 +1,4 @@
+import { type Limit, limitOf } from '../ground/limit.ts'
 import { isLoopback } from '../ground/loopback.ts'
 import { nearest } from '../ground/text.ts'
 import { personCodes } from '../privacy/person-codes.ts'
@@ -52,6 +53,25 @@ interface ActivityStructure {
   readonly level: number
 }
 
+/** How many months before the current one are kept. */
+export interface RetainedMonths {
+  readonly stream?: string
+  readonly months: number
+}
+
+/** At most so many rows of a stream may be deleted that deletes are withheld of since this time. */
+export interface ApprovedDeletes {
+  readonly stream: string
+  readonly most: number
+  readonly time: string
+}
+
+/** Parses `stream:count:time`; the schema has checked the form. */
+export function approvalOf(text: string): ApprovedDeletes {
+  const [stream = '', most, ...time] = text.split(':')
+  return { stream, most: Number(most), time: time.join(':') }
+}
+
 /** The complete configuration: every default of spec.json is filled in. */
 export interface Config {
   readonly tenant: string
@@ -84,6 +104,12 @@ export interface Config {
   readonly historyRefreshDays: number
   /** 0 means never. */
   readonly auditDays: number
+  /** How many months of dated records are kept: of a stream, or of all that are not named. */
+  readonly retention: readonly RetainedMonths[]
+  /** How many rows of a stream may be deleted because complete reads do not find them. */
+  readonly maxMissing: Limit
+  /** Missing rows that may be deleted once. */
+  readonly approvedDeletes: readonly ApprovedDeletes[]
   readonly requestTimeoutSeconds: number
   readonly retryMinutes: number
   readonly maxRecordMb: number
@@ -145,6 +171,8 @@ export function parseConfig(input: unknown): Config {
   const config = structuredClone(input) as Json
   const start: unknown = config?.['start_date']
   if (typeof start === 'string') config['start_date'] = withoutTime(start)
+  const months: unknown = config?.['retain_months']
+  if (typeof months === 'number') config['retain_months'] = [{ months }]
   const faults = [...applyDefaults(config, 'config'), ...mistypedPrivacy(input)]
   if (faults.length > 0) throw notValid(faults.join(' '))
   const environment = config['environment'] as Json
@@ -168,6 +196,9 @@ export function parseConfig(input: unknown): Config {
     futureDays: config['future_days'] as number,
     historyRefreshDays: config['history_refresh_days'] as number,
     auditDays: config['audit_days'] as number,
+    retention: config['retain_months'] as RetainedMonths[],
+    maxMissing: limitOf(config['max_missing'] as string),
+    approvedDeletes: (config['approved_deletes'] as string[]).map(approvalOf),
     requestTimeoutSeconds: config['request_timeout_seconds'] as number,
     retryMinutes: config['retry_minutes'] as number,
     maxRecordMb: config['max_record_mb'] as number,

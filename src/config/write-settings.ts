@@ -1,10 +1,8 @@
+import { type Limit, limitOf } from '../ground/limit.ts'
 import { applyDefaults, notValid, writeSettingsSchema } from './config-faults.ts'
 
 /** The sync modes in which a destination writes; `overwrite` needs `mirror`. */
 export const SYNC_MODES = ['append', 'append_dedup', 'update', 'overwrite'] as const
-
-/** The most links that a mirror may delete under one name. */
-export type MaxDeletes = { readonly count: number } | { readonly percent: number }
 
 /** The settings of the writer, with all defaults filled in. */
 export interface WriteSettings {
@@ -15,7 +13,7 @@ export interface WriteSettings {
   /** Whether complete input also deletes the references that it does not contain. */
   readonly mirror: boolean
   /** The limit for the deletions of a mirror. */
-  readonly maxDeletes: MaxDeletes
+  readonly maxDeletes: Limit
   /** The run fails if it rejects more records than this; all others are written nevertheless. */
   readonly maxRejected: number
   /** Reports what would be done, and changes nothing. */
@@ -43,17 +41,11 @@ export function parseWriteSettings(input: unknown): WriteSettings {
     relink: settings['relink'] as boolean,
     missingFields: settings['missing_fields'] as WriteSettings['missingFields'],
     mirror: settings['mirror'] as boolean,
-    maxDeletes: maxDeletesOf(settings['max_deletes'] as string),
+    maxDeletes: limitOf(settings['max_deletes'] as string),
     maxRejected: settings['max_rejected'] as number,
     dryRun: settings['dry_run'] as boolean,
     jobCategoryReference: settings['job_category_reference'] as string | undefined,
     workLocationReference: settings['work_location_reference'] as string | undefined,
     rejectedRecords: settings['rejected_records'] as string | undefined,
   }
-}
-
-/** Parses `10` or `20%`; the schema has checked the form. */
-function maxDeletesOf(text: string): MaxDeletes {
-  const number = Number.parseInt(text, 10)
-  return text.endsWith('%') ? { percent: number } : { count: number }
 }

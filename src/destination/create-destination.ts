@@ -25,32 +25,27 @@ import {
 } from '../write/outcome.ts'
 import { createWriter, type Writer } from '../write/writer.ts'
 
-/** The file for rejected records, one JSON line each, to be corrected and written again. */
-interface RejectedRecords {
-  /** Keeps a record until its outcome is known. */
-  remember(ordinal: number, data: Readonly<Record<string, unknown>>): void
-  /** Appends the record of an outcome, with the reason of its rejection. */
-  write(outcome: Outcome): void
-  /** Discards the record of an outcome. */
-  forget(ordinal: number): void
-  close(): void
-}
-
-/** Without a file, nothing is kept. Only the owner can read the file: records may name people. */
-function createRejectedRecords(path: string | undefined): RejectedRecords {
-  if (path === undefined) return { remember() {}, write() {}, forget() {}, close() {} }
-  const file = open(path)
+/**
+ * The file for rejected records, one JSON line each, to be corrected and written again; without a path nothing is kept.
+ * Only the owner can read it: records may name people.
+ */
+function createRejectedRecords(path: string | undefined) {
+  const file = path === undefined ? undefined : open(path)
   const records = new Map<number, Readonly<Record<string, unknown>>>()
   return {
-    remember: (ordinal, data) => void records.set(ordinal, data),
-    write({ ordinal = 0, object, reason, status }) {
-      writeSync(
-        file,
-        `${JSON.stringify({ object, reason, status, record: records.get(ordinal) })}\n`,
-      )
+    /** Keeps a record until its outcome is known. */
+    remember(ordinal: number, data: Readonly<Record<string, unknown>>): void {
+      if (file !== undefined) records.set(ordinal, data)
     },
-    forget: (ordinal) => void records.delete(ordinal),
-    close: () => closeSync(file),
+    /** Discards the record of an outcome; a rejected one is appended to the file before, with the reason. */
+    settle({ ordinal = 0, object, reason, status }: Outcome, isRejected: boolean): void {
+      const line = { object, reason, status, record: records.get(ordinal) }
+      if (file !== undefined && isRejected) writeSync(file, `${JSON.stringify(line)}\n`)
+      records.delete(ordinal)
+    },
+    close(): void {
+      if (file !== undefined) closeSync(file)
+    },
   }
 }
 
@@ -154,7 +149,7 @@ function openWriteSession(
   async function writerOf(object: ObjectName): Promise<Writer> {
     const known = writers.get(object)
     if (known !== undefined) return known.writer
-    const lock = await openObject(folder, service.baseUrl, object)
+    const lock = await openObject(folder, service, object)
     // What the service says about references may have values, which the log must not show.
     const hidesServiceWords = service.hidesServiceWords || object === 'external_references'
     const client = createServiceClient(
@@ -191,17 +186,15 @@ function openWriteSession(
     }
     // The failure of the object is reported once, instead of a rejection per record.
     const isFailed = writers.get(object)?.writer.summary.failures.has(object) === true
-    const rejection = isRefusal(outcome) && !isFailed ? reasonOf(outcome) : undefined
-    if (rejection !== undefined) {
-      if (kind === 'unknown') unknown++
-      else rejected++
-      rejectedRecords.write(outcome)
-    }
-    rejectedRecords.forget(ordinal)
+    const isRejected = isRefusal(outcome) && !isFailed
+    rejectedRecords.settle(outcome, isRejected)
     // If a run that fails passed on a state that covers the record, the next attempt would not get the record again,
     // and would look successful.
-    const isPending = rejection !== undefined && kind === 'unknown'
-    const isTolerated = rejection !== undefined && !isPending
+    const isPending = isRejected && kind === 'unknown'
+    const isTolerated = isRejected && !isPending
+    if (isPending) unknown++
+    if (isTolerated) rejected++
+    const rejection = isRejected ? reasonOf(outcome) : undefined
     onOutcome({ ordinal, rejection, isPending, isTolerated })
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isOpenCsvRecord, parseCsvRecord } from './csv.ts'
+import { opensOrClosesQuote, parseCsvRecord } from './csv.ts'
 
 describe('a CSV record', () => {
   it.each([
@@ -25,6 +25,6 @@ describe('a CSV record', () => {
     ['"a","b"', false],
     ['a', false],
   ])('%j continues in the next line: %s', (text, isOpen) => {
-    expect(isOpenCsvRecord(text)).toBe(isOpen)
+    expect(opensOrClosesQuote(text)).toBe(isOpen)
   })
 })

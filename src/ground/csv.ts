@@ -1,5 +1,5 @@
 /** A field and what ends it; in quotes, a quote is written twice. */
-const FIELD = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?$)/y
+const FIELD = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r?$)/y
 
 /**
  * The fields of a CSV record (RFC 4180), without its line break; undefined for an empty field without quotes. Undefined
@@ -16,7 +16,7 @@ export function parseCsvRecord(text: string): readonly (string | undefined)[] | 
   }
 }
 
-/** Whether the record of a text continues in the next line, because a quote is open. */
-export function isOpenCsvRecord(text: string): boolean {
-  return text.split('"').length % 2 === 0
+/** Whether a quote that is open before a line is closed after it, or the other way round. */
+export function opensOrClosesQuote(line: string | undefined): boolean {
+  return line !== undefined && line.split('"').length % 2 === 0
 }

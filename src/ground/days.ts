@@ -28,6 +28,12 @@ export function isLater(a: Day | null, b: Day | null): boolean {
   return a !== null && b !== null && a > b
 }
 
+/** Whether a time is at least so many days ago. One that lies more than a day ahead counts as well: it is of another clock. */
+export function isLongAgo(time: Date, days: number, now: Date): boolean {
+  const age = (now.getTime() - time.getTime()) / 86_400_000
+  return age >= days || age < -1
+}
+
 /** Days from the first to the last, both included. */
 export interface DayRange {
   readonly from: Day
@@ -37,6 +43,11 @@ export interface DayRange {
 /** The second date if both are dates and it is the earlier one; otherwise the first. */
 export function earlier(a: Day | null, b: Day | null): Day | null {
   return isLater(a, b) ? b : a
+}
+
+/** The later one of two dates; the other one if one of them is null. */
+export function later<T extends Day | null>(a: Day | null, b: T): Day | T {
+  return a === null || isLater(b, a) ? b : a
 }
 
 /** Splits a range of dates into windows of at most `length` days, including both ends, oldest first. */

@@ -9,7 +9,7 @@ import {
 } from '../page/page-scanner.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 import type { Redaction } from '../privacy/redaction.ts'
-import type { StreamOutput } from '../protocol/connector.ts'
+import type { StreamRequest } from '../protocol/connector.ts'
 import { createJsonBatch, type RecordBatch } from '../records/record-batch.ts'
 import { rewriteRecord } from '../records/record-rules.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -36,7 +36,7 @@ export function createPageReader(
   { nested, softDelete, array, dateField }: Stream,
   { rules, rulesOf = () => undefined }: Pick<Redaction, 'rules' | 'rulesOf'>,
   maxRecordMb: number,
-  selection?: StreamOutput['selection'],
+  selection?: StreamRequest['selection'],
 ): PageReader {
   if (nested === 'referenced_collections')
     return { parse: (body, collection) => references(body, collection, rulesOf) }

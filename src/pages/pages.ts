@@ -48,22 +48,6 @@ interface PageOrigin {
   readonly slice?: string
 }
 
-export interface Pages {
-  /**
-   * Reads the pages from `first` to the last one. A batch is valid until the next event is requested. The pages
-   * belong to `slice`; their links must stay in the collection of `of`, a link that the connector created, by default
-   * `first`. The record of a `single` link becomes a page with one record.
-   *
-   * Throws a DeadLinkError for a dead link, and an HttpError for any other refusal: every refusal of a link that the
-   * connector created, because it concerns the request, and a conflict (409) of a `delta` link, because another
-   * consumer may have caused it. After a conflict, the request is first repeated a few times.
-   */
-  read(first: string, kind: LinkKind, origin?: PageOrigin): AsyncGenerator<PageEvent, void>
-  /** The number of pages that were read since the last call of `restartCount`. */
-  readonly count: number
-  restartCount(): void
-}
-
 export interface PagesSettings {
   readonly client: Client
   readonly reader: PageReader
@@ -94,15 +78,27 @@ const MARK = Buffer.from('\ufeff')
 const [OPENING, CLOSING] = [Buffer.from('{"value":['), Buffer.from(']}')]
 const NO_KEY = 'a record has an `id` that is neither an integer nor a text'
 
-/** Creates the reading of one stream's pages. */
-export function createPages(settings: PagesSettings): Pages {
+/** The reading of one stream's pages. */
+export type Pages = ReturnType<typeof createPages>
+
+export function createPages(settings: PagesSettings) {
   const { client, reader, signal, retryPolicy, waits } = settings
   const { bodyMs: slowestMs = SLOWEST_BODY_MS, time = REAL_TIME } = retryPolicy
   const requests = createPageRequests(settings)
   let count = 0
   return {
+    /**
+     * Reads the pages from `first` to the last one. A batch is valid until the next event is requested. The pages
+     * belong to `slice`; their links must stay in the collection of `of`, a link that the connector created, by default
+     * `first`. The record of a `single` link becomes a page with one record.
+     *
+     * Throws a DeadLinkError for a dead link, and an HttpError for any other refusal: every refusal of a link that the
+     * connector created, because it concerns the request, and a conflict (409) of a `delta` link, because another
+     * consumer may have caused it. After a conflict, the request is first repeated a few times.
+     */
     read,
-    get count() {
+    /** The number of pages that were read since the last call of `restartCount`. */
+    get count(): number {
       return count
     },
     restartCount() {
@@ -208,36 +204,26 @@ function acceptStored(link: string, of: string, client: Client): void {
 }
 
 /** The requests of a chain of pages. The next page is requested before the current one is processed. */
-interface PageRequests {
-  /** The answer for a link, which may have been requested before. */
-  get(link: string, of: string, isRepeat: boolean): Promise<Body>
-  /**
-   * Requests a page, if there is a link that was not yet requested. Resolves when the request has been sent, so that
-   * the following work does not delay it.
-   */
-  sendAhead(link: string | undefined, of: string): Promise<void> | undefined
-  /** Discards a page that was requested but is not needed, because it would occupy a connection and memory. */
-  drop(): void
-  /** Aborts all requests. */
-  abort(reason: unknown): void
-  /** Why the latest request is waiting. */
-  cause: RetryCause | undefined
-}
-
-function createPageRequests({ client, requests, waits }: PagesSettings): PageRequests {
+function createPageRequests({ client, requests, waits }: PagesSettings) {
   /** The next page. */
   let ahead: { readonly link: string; readonly body: Promise<Body> } | undefined
   /** Aborts the requests of the current chain of pages. */
   let stop = new AbortController()
-  const pages: PageRequests = {
-    cause: undefined,
-    get(link, of, isRepeat) {
+  const pages = {
+    /** Why the latest request is waiting. */
+    cause: undefined as RetryCause | undefined,
+    /** The answer for a link, which may have been requested before. */
+    get(link: string, of: string, isRepeat: boolean): Promise<Body> {
       if (ahead?.link !== link) return start(link, of, isRepeat)
       const { body } = ahead
       ahead = undefined
       return body
     },
-    sendAhead(link, of) {
+    /**
+     * Requests a page, if there is a link that was not yet requested. Resolves when the request has been sent, so that
+     * the following work does not delay it.
+     */
+    sendAhead(link: string | undefined, of: string): Promise<void> | undefined {
       if (link === undefined || ahead?.link === link) return undefined
       if (ahead !== undefined) pages.drop()
       ahead = { link, body: start(link, of, false) }
@@ -245,12 +231,14 @@ function createPageRequests({ client, requests, waits }: PagesSettings): PageReq
       ahead.body.catch(() => {})
       return afterRequestSent()
     },
+    /** Discards a page that was requested but is not needed, because it would occupy a connection and memory. */
     drop() {
       ahead = undefined
       stop.abort()
       stop = new AbortController()
     },
-    abort: (reason) => stop.abort(reason),
+    /** Aborts all requests. */
+    abort: (reason: unknown) => stop.abort(reason),
   }
   return pages
 

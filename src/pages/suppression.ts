@@ -4,10 +4,10 @@ import { type RecordBatch, SKIP } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collections.ts'
 import { personIdsIn, personPathsOf } from '../streams/person-paths.ts'
 
-/** A batch without the records that the source does not pass on, and their indexes in the whole batch. */
+/** A batch without the records that the source does not pass on, and a batch of these, if there are any. */
 interface Suppressed {
   readonly batch: RecordBatch
-  readonly leftOut: readonly number[]
+  readonly leftOut?: RecordBatch
 }
 
 /** The people of the setting `suppressed_people` in one stream: the source treats their records as if there were none. */
@@ -24,7 +24,7 @@ export function createSuppression(
 ): Suppression {
   const paths = suppressedPeople.length === 0 ? [] : personPathsOf(stream)
   if (paths.length === 0 || pseudonyms === undefined)
-    return { fingerprint: '', apply: (batch) => ({ batch, leftOut: [] }) }
+    return { fingerprint: '', apply: (batch) => ({ batch }) }
   const wanted = new Set(suppressedPeople)
   const codes = personCodes(pseudonyms)
   const known = new Map<string, boolean>()
@@ -36,20 +36,21 @@ export function createSuppression(
   return {
     fingerprint: JSON.stringify([...wanted].sort()),
     apply(batch) {
+      const kept: number[] = []
       const leftOut: number[] = []
       for (let i = 0; i < batch.count; i++) {
         const record: unknown = JSON.parse(Buffer.from(batch.received(i)).toString('utf8'))
-        if (personIdsIn(record, paths).some(isSuppressed)) leftOut.push(i)
+        const isLeftOut = personIdsIn(record, paths).some(isSuppressed)
+        ;(isLeftOut ? leftOut : kept).push(i)
       }
-      return { batch: leftOut.length === 0 ? batch : without(batch, leftOut), leftOut }
+      if (leftOut.length === 0) return { batch }
+      return { batch: only(batch, kept), leftOut: only(batch, leftOut) }
     },
   }
 }
 
-/** The batch as if it had never had these records. */
-function without(batch: RecordBatch, leftOut: readonly number[]): RecordBatch {
-  const gone = new Set(leftOut)
-  const kept = Array.from({ length: batch.count }, (_, i) => i).filter((i) => !gone.has(i))
+/** The batch as if it had only the records at these indexes. */
+function only(batch: RecordBatch, kept: readonly number[]): RecordBatch {
   const at = (index: number) => kept[index] as number
   const ops = Uint8Array.from(kept, (i) => batch.ops[i] as number)
   return {

@@ -8,19 +8,10 @@ const MINUTE_MS = 60_000
 const TICK_MS = 10_000
 
 /** Logs a message each minute while something is waiting. */
-export interface Waiting {
-  /** Restarts the minute: the next wait is a new one. */
-  restart(): void
-  /** A wait begins. */
-  begin(): void
-  /** The wait has ended. */
-  end(): void
-  /** Must be called when nothing can wait any more. */
-  close(): void
-}
+export type Waiting = ReturnType<typeof createWaiting>
 
 /** Creates one timer for many waits, because a timer for each would cost more than most waits take. */
-export function createWaiting(time: Time = REAL_TIME, say: () => void): Waiting {
+export function createWaiting(time: Time = REAL_TIME, say: () => void) {
   let isWaiting = false
   let sayAt = time.now() + MINUTE_MS
   const close = time.every(TICK_MS, () => {
@@ -29,13 +20,17 @@ export function createWaiting(time: Time = REAL_TIME, say: () => void): Waiting 
     if (isWaiting) say()
   })
   return {
+    /** Must be called when nothing can wait any more. */
     close,
+    /** Restarts the minute: the next wait is a new one. */
     restart() {
       sayAt = time.now() + MINUTE_MS
     },
+    /** A wait begins. */
     begin() {
       isWaiting = true
     },
+    /** The wait has ended. */
     end() {
       isWaiting = false
     },
@@ -52,11 +47,12 @@ export interface WaitListener {
 
 /** Informs the platform and the operator that a stream is waiting, and why. */
 export function createWaitReport(stream: string, output: StreamOutput, log: Log): WaitListener {
+  const rateLimited = (until: Date) => output.note({ type: 'rate limited', until })
   return {
-    rateLimited: (until) => output.rateLimited(until),
+    rateLimited,
     waiting(retryCause) {
-      if (retryCause?.until === undefined) output.waiting()
-      else output.rateLimited(retryCause.until)
+      if (retryCause?.until === undefined) output.note({ type: 'waiting' })
+      else rateLimited(retryCause.until)
       log.warn(stillWaiting(stream, retryCause))
     },
   }

@@ -12,16 +12,18 @@ function encoded(...keys: Key[]): string | null {
   return set.encode()
 }
 
-const stored = writeState({
-  ...FRESH,
-  isSettled: true,
-  auditedParts: new Map([['all', 'a fingerprint']]),
-  latestChanges: JSON.stringify([
-    [REFERENCE, null, null],
-    [7, '0A', null],
-  ]),
-  position: { phase: 'complete', next: 'list' },
-  keys: {
+const stored = writeState(
+  {
+    ...FRESH,
+    isSettled: true,
+    auditedParts: new Map([['all', 'a fingerprint']]),
+    latestChanges: new Map<Key, { version: string | null; day: null }>([
+      [REFERENCE, { version: null, day: null }],
+      [7, { version: '0A', day: null }],
+    ]),
+    position: { phase: 'complete', next: 'list' },
+  },
+  {
     highestVersion: '0A',
     isTracked: true,
     window: encoded(5, 6, REFERENCE),
@@ -30,7 +32,7 @@ const stored = writeState({
     unconfirmed: encoded(5, REFERENCE),
     written: encoded(6, 8),
   },
-})
+)
 
 it('a state without the keys of a person has them in no set, and knows no audit that has seen them', () => {
   const state = readState(withoutKeys(stored, [5, 8, 9, REFERENCE]))
@@ -38,7 +40,7 @@ it('a state without the keys of a person has them in no set, and knows no audit 
   const { window, history, unseen, unconfirmed, written } = readSets(state.keys)
   const left = [window, history, unseen, unconfirmed, written].map((set) => [...set.keys()])
   expect(left).toEqual([[6], [7], [10], [], [6]])
-  expect(state.latestChanges).toBe('[[7,"0A",null]]')
+  expect([...state.latestChanges]).toEqual([[7, { version: '0A', day: null }]])
   expect(state.auditedParts.size).toBe(0)
   expect({ ...state.keys, window: 0, history: 0, pending: 0, unconfirmed: 0, written: 0 }).toEqual({
     ...{ highestVersion: '0A', isTracked: true, window: 0, history: 0, pending: 0 },

@@ -1,5 +1,4 @@
 import type { Key } from '../rows/id-set.ts'
-import { readLatestChanges, writeLatestChanges } from '../rows/latest-changes.ts'
 import { encodeSets, readSets } from '../rows/stored-keys.ts'
 import { readState, writeState } from '../sync/stored-state.ts'
 
@@ -14,14 +13,9 @@ export function withoutKeys(stored: unknown, keys: readonly Key[]): object | und
     const sets = readSets(state.keys)
     for (const set of Object.values(sets)) for (const key of keys) set.delete(key)
     const gone = new Set(keys)
-    const changes = readLatestChanges(state.latestChanges ?? '[]') ?? []
-    const left = changes.filter(([key]) => !gone.has(key))
-    return writeState({
-      ...state,
-      auditedParts: new Map(),
-      latestChanges: writeLatestChanges(left),
-      keys: { ...state.keys, ...encodeSets(sets) },
-    })
+    const latestChanges = new Map([...state.latestChanges].filter(([key]) => !gone.has(key)))
+    const left = { ...state, auditedParts: new Map(), latestChanges }
+    return writeState(left, { ...state.keys, ...encodeSets(sets) })
   } catch {
     return undefined
   }

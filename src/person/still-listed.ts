@@ -1,6 +1,7 @@
 import { ConnectorError } from '../ground/errors.ts'
-import type { Source, StreamOutput, Tools } from '../protocol/connector.ts'
+import type { Source, Tools } from '../protocol/connector.ts'
 import { readStreams } from '../protocol/read-run.ts'
+import type { StreamWriter } from '../protocol/stream-writer.ts'
 import { UPSERT } from '../records/record-batch.ts'
 import { PEOPLE, personIdsIn, personPathsOf, REFERENCES } from '../streams/person-paths.ts'
 
@@ -31,7 +32,7 @@ export async function listingsOf<Config>(
       mode: 'full_refresh' as const,
       state: undefined,
       byLists: { from: null, until: null },
-      output: lookFor(id, spec.name, () => found.add(spec.name)),
+      writer: lookFor(id, spec.name, () => found.add(spec.name)),
     }))
   const failures = await readStreams(source, config, readings, { ...tools, refused: [] })
   for (const { error } of failures)
@@ -39,19 +40,14 @@ export async function listingsOf<Config>(
   return [...found]
 }
 
-/** An output that only looks for the records of a person. */
-function lookFor(id: string, stream: string, onFound: () => void): StreamOutput {
+/** A writer that only looks for the records of a person. */
+function lookFor(id: string, stream: string, onFound: () => void): StreamWriter {
   const paths = personPathsOf(stream)
   const ignore = () => undefined
-  const counts = { records: 0, deletes: 0, isTracked: true }
   return {
-    ...{ counts, started: ignore, running: ignore, rateLimited: ignore, waiting: ignore },
-    ...{ deletes: ignore, checkpoint: ignore, generationComplete: ignore, complete: ignore },
-    ...{ incomplete: ignore, untracked: ignore, onRecord: ignore },
-    state: async () => {},
+    ...{ started: ignore, deletes: ignore, checkpoint: ignore, note: ignore, ended: ignore },
     flush: async () => {},
     records(batch) {
-      counts.records += batch.count
       for (let i = 0; i < batch.count; i++) {
         if (batch.ops[i] !== UPSERT) continue
         const record: unknown = JSON.parse(Buffer.from(batch.received(i)).toString('utf8'))

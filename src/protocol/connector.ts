@@ -21,6 +21,8 @@ export interface StreamStart {
 export interface RowCounts {
   readonly records: number
   readonly deletes: number
+  /** See the notice `withheld`. */
+  readonly withheld?: number
 }
 
 /** Totals of the requests of a sync. They change while the sync runs. */
@@ -33,39 +35,25 @@ export interface SyncTraffic {
   readonly answerMs: number
 }
 
-/** What a source knows of one stream. The counts change while the sync runs. */
-export interface StreamFacts {
-  readonly name: string
-  readonly counts: RowCounts
-  /** The requests for the stream so far, including repeated ones; left out if the source does not count them. */
-  readonly requests?: { readonly count: number }
-}
-
 /** What a source knows of a sync before it reads. */
 export interface SyncFacts {
   /** What the sync reads: "tenant acme". */
   readonly subject: string
   /** Distinguish the metrics of this sync from those of others: `{ tenant: 'acme' }`. */
   readonly labels: Readonly<Record<string, string>>
-  readonly streams: readonly StreamFacts[]
   readonly traffic: SyncTraffic
+  /** The requests for a stream so far, including repeated ones; left out if the source does not count them. */
+  requestsOf?(stream: string): number
   /** A sentence that says why some request is waiting now; undefined if none is. */
   retryCause(): string | undefined
 }
 
-/**
- * Gets the progress of a sync from its source. There is no call per row: rows are counted where they are written, and
- * an observer reads the counts when it needs them.
- */
-export interface SyncObserver {
-  /** The sync begins. If the source does not call this, the progress is derived from the calls to its outputs. */
+/** Gets what a source knows of a sync beside its streams, for the display of its progress. Both calls may be left out. */
+export interface SyncReporter {
+  /** The sync begins; called before the first stream is `started`. */
   begun(facts: SyncFacts): void
   /** The source has decided where each stream starts; the keys are names of streams. */
   planned(starts: ReadonlyMap<string, StreamStart>): void
-  /** A stream is being read. Called again if the read starts over. */
-  started(stream: string, start: StreamStart): void
-  /** A stream has been read completely, or has failed. */
-  ended(stream: string, error?: ConnectorError): void
 }
 
 /** The facts that a connector needs for its specification, its version and its help. */
@@ -103,12 +91,11 @@ export interface Source<Config> {
   readonly unknownStreamHint?: string
   /** Checks the configuration. It throws only what must stop the process; problems are part of the result. */
   check(config: Config, tools: Tools): Promise<CheckResult>
-  /** Reads streams into their outputs. Returns a failure for each stream that it could not read completely. */
-  read(
-    config: Config,
-    requests: readonly StreamRequest[],
-    tools: ReadTools,
-  ): Promise<readonly Failure[]>
+  /**
+   * Reads streams into their outputs. A `ConnectorError` that it throws is the failure of all streams, any other error
+   * a fault of the connector.
+   */
+  read(config: Config, requests: readonly StreamRequest[], tools: ReadTools): Promise<void>
   /** Singer only: whether a complete read ends with ACTIVATE_VERSION. Default: true. */
   activatesVersions?(config: Config): boolean
 }
@@ -127,11 +114,7 @@ export interface ReadTools extends Tools {
   readonly refused: readonly Failure[]
   /** The stored states of streams that are not read. The platform keeps them beside the new ones. */
   readonly keptStates?: readonly unknown[]
-  /**
-   * Gets the progress of the sync, from a source that knows more than its outputs: the requests, and where each
-   * stream starts.
-   */
-  readonly observer?: SyncObserver
+  readonly progress: SyncReporter
 }
 
 /** A stream to read. */
@@ -158,6 +141,11 @@ export interface StreamRequest {
   readonly byLists?: { readonly from: string | null; readonly until: string | null } | undefined
   /** The paths of the selected fields; undefined if all fields are selected, those that no schema has included. */
   readonly fields?: readonly string[] | undefined
+  /**
+   * The same as rules for records. A source may apply them itself, and pass batches that say so
+   * (`RecordBatch.selection`); all other batches are rewritten.
+   */
+  readonly selection?: ObjectRules | undefined
   /** Where the records are written. */
   readonly output: StreamOutput
 }
@@ -181,65 +169,68 @@ export interface Stamp {
   readonly now: Date
 }
 
+/** What a source tells of a stream beside its records. */
+export type StreamNotice =
+  /** The read cannot be continued, and starts over. */
+  | { readonly type: 'started over'; readonly start: StreamStart }
+  /** The service asked the connector to wait until this time. */
+  | { readonly type: 'rate limited'; readonly until: Date }
+  /** The stream has been waiting for the service for a while, and still is. */
+  | { readonly type: 'waiting' }
+  /** Every record of this generation has been emitted, deletions included: rows of older ones are no longer there. */
+  | { readonly type: 'generation complete'; readonly generation: number }
+  /**
+   * The state has no room for the ids of the stream, so rows that disappear without a Delete of the service are not
+   * deleted. Told at each sync while this is so; repetitions have no effect.
+   */
+  | { readonly type: 'untracked' }
+  /**
+   * So many rows stay although the source does not find them any more, because they are too many to be believed. Rows of
+   * older generations stay, too.
+   */
+  | { readonly type: 'withheld'; readonly rows: number }
+  /** Rows whose date in this field is before this day are no longer kept; the deletes of those that are known came before. */
+  | { readonly type: 'left'; readonly field: string; readonly day: string }
+
 /**
- * The output of one stream; each protocol writes its own messages.
+ * The output of one stream: to a program of Airbyte or Singer, or into a database.
  *
- * The order of calls is `started`, then any others, then `complete` or `incomplete`. The caller must await a returned
+ * The order of calls is `started`, then any others, then `complete` or `failed`. The caller must await a returned
  * promise before the next call: it is the back-pressure of the reader.
  */
 export interface StreamOutput {
   /**
-   * The stream is being read. After the first call with a `state`, a STATE of the stream may be written at any time.
-   * Other repeated calls have no effect.
+   * The stream is being read. From now on, its state may be asked for and written at any time. `start` is for the
+   * progress of the sync; by default it follows from the request.
    */
-  started(state?: StateSource): void
-  /** The first page has been read, even if it is empty; `complete` implies it. Later calls have no effect. */
-  running(): void
-  /** The service asked the connector to wait until this time. */
-  rateLimited(until: Date): void
-  /** The stream has been waiting for the service for a while, and still is. */
-  waiting(): void
+  started(state?: StateSource, start?: StreamStart): void
   /**
-   * Writes records as lines, in their order, without those set to SKIP. The lines are written with the next call, so
-   * that the STATE of a `checkpoint` is in the same write.
+   * Writes records in their order, without those set to SKIP. They may be held back until the next call, so that they
+   * leave together with the STATE of a `checkpoint`.
    */
   records(batch: RecordBatch, stamp: Stamp): Promise<void> | undefined
   /** Writes deletions. */
   deletes(rows: readonly KeyMembers[], stamp: Stamp): Promise<void> | undefined
   /**
-   * Everything emitted so far need not be read again. Writes a STATE unless that costs more than it is worth. Other
+   * Everything emitted so far need not be read again. Writes the state unless that costs more than it is worth. Other
    * streams with records since their last STATE write one, too, because a destination may commit their rows together
-   * with these.
+   * with these. With `flush` the state is always written, and has left the process, or is committed, when the promise
+   * resolves.
    */
-  checkpoint(): Promise<void> | undefined
-  /** A checkpoint whose STATE is always written; resolves when it has left the process. */
-  state(): Promise<void>
-  /** Resolves when everything that was emitted has left the process. */
-  flush(): Promise<void>
-  /** Every record of this generation has been emitted, deletions included. */
-  generationComplete(generation: number): void
-  /** Everything of this sync has been emitted; writes the final STATE. */
-  complete(): Promise<void> | undefined
-  incomplete(): void
+  checkpoint(options?: { readonly flush: true }): Promise<void> | undefined
+  /** Tells what else happened to the stream. */
+  note(notice: StreamNotice): void
+  /** Everything of this sync has been emitted. Writes the final state; resolves when all has left the process. */
+  complete(): Promise<void>
   /**
-   * The state has no room for the ids of the stream, so rows that disappear without a Delete of the service are not
-   * deleted. Called at each sync while this is so; repeated calls have no effect.
+   * The stream cannot be read to its end. What was emitted stays, and the sync reports the error. Has no effect after
+   * `complete`.
    */
-  untracked(): void
-  /**
-   * The fields that the catalog selects. A source may apply them itself, and pass batches that say so
-   * (`RecordBatch.selection`); all other batches are rewritten.
-   */
-  readonly selection?: ObjectRules | undefined
-  /** Calls `listener` once, when the first record has been emitted. */
-  onRecord(listener: () => void): void
-  /** The rows that were emitted so far. */
-  readonly counts: {
-    readonly records: number
-    readonly deletes: number
-    /** False after `untracked`. */
-    readonly isTracked: boolean
-  }
+  failed(error: ConnectorError): Promise<void>
+  /** Calls `listener` once, when the first record has left the process. */
+  onFirstRecord(listener: () => void): void
+  /** The rows that were emitted so far, and whether no `untracked` was noted. */
+  readonly counts: RowCounts & { readonly isTracked: boolean }
 }
 
 /** A stream that was not read completely; without a name, all streams. */

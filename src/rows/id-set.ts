@@ -55,28 +55,6 @@ export function keyAt(batch: Pick<RecordBatch, 'keys' | 'keyText'>, index: numbe
   return text.includes('\\') ? JSON.stringify(JSON.parse(text)) : text
 }
 
-/**
- * A compact set of record keys: integers in compressed bitmaps (one for each 2^32), other keys as text.
- * Bookmarks contain its encoding.
- */
-export interface IdSet {
-  readonly size: number
-  has(key: Key): boolean
-  add(key: Key): void
-  /** Returns whether the set had the key. */
-  delete(key: Key): boolean
-  /** Adds the integers among `keys`; NaN, which means a key that is not an integer, is skipped. */
-  addIntegers(keys: Float64Array): void
-  deleteIntegers(keys: Float64Array): void
-  addAll(other: IdSet): void
-  clear(): void
-  keys(): Generator<Key>
-  /** The same keys in chunks: 32-bit integers as a Uint32Array, all others as an array. */
-  chunks(): Generator<Uint32Array | readonly Key[]>
-  /** Base64 of the compressed set, or null for an empty one. */
-  encode(): string | null
-}
-
 const WORD = 2 ** 32
 /** A bitmap with more bytes per id than this is sparse: gaps take about two. */
 const SPARSE_BYTES = 2.5
@@ -86,30 +64,38 @@ const SMALL_BYTES = 1024
 const MAX_DECODED = 16 * 1024 * 1024
 const DECODED_AT_ONCE = 65_536
 
+/**
+ * A compact set of record keys: integers in compressed bitmaps (one for each 2^32), other keys as text.
+ * Bookmarks contain its encoding.
+ */
+export type IdSet = ReturnType<typeof createIdSet>
+
 /** Creates an empty set, or decodes one; throws if the text is damaged or contains more than `most` ids. */
-export function createIdSet(encoded: string | null = null, most = Number.POSITIVE_INFINITY): IdSet {
+export function createIdSet(encoded: string | null = null, most = Number.POSITIVE_INFINITY) {
   const bitmaps = new Map<number, RoaringBitmap32>()
   const texts = new Set<string>()
   if (encoded !== null) decode(encoded)
-  const set: IdSet = {
-    get size() {
+  const set = {
+    get size(): number {
       let size = texts.size
       for (const bitmap of bitmaps.values()) size += bitmap.size
       return size
     },
-    has(key) {
+    has(key: Key): boolean {
       if (typeof key === 'string') return texts.has(key)
       return bitmaps.get(high(key))?.has(low(key)) ?? false
     },
-    add(key) {
+    add(key: Key) {
       if (typeof key === 'string') texts.add(key)
       else bitmapOf(high(key)).add(low(key))
     },
-    delete(key) {
+    /** Returns whether the set had the key. */
+    delete(key: Key): boolean {
       if (typeof key === 'string') return texts.delete(key)
       return bitmaps.get(high(key))?.delete(low(key)) ?? false
     },
-    addIntegers(keys) {
+    /** Adds the integers among `keys`; NaN, which means a key that is not an integer, is skipped. */
+    addIntegers(keys: Float64Array) {
       if (isShortRange(keys)) {
         const [first = 0] = keys
         bitmapOf(0).addRange(first, first + keys.length)
@@ -119,28 +105,26 @@ export function createIdSet(encoded: string | null = null, most = Number.POSITIV
       if (short !== undefined) bitmapOf(0).addMany(short)
       else for (const key of keys) if (!Number.isNaN(key)) set.add(key)
     },
-    deleteIntegers(keys) {
+    deleteIntegers(keys: Float64Array) {
       if (bitmaps.size === 0) return
       const short = shortIntegers(keys)
       if (short !== undefined) bitmaps.get(0)?.removeMany(short)
       else for (const key of keys) if (!Number.isNaN(key)) set.delete(key)
     },
-    addAll(other) {
+    addAll(other: { keys(): Iterable<Key> }) {
       for (const key of other.keys()) set.add(key)
     },
-    clear() {
-      bitmaps.clear()
-      texts.clear()
-    },
-    *keys() {
+    *keys(): Generator<Key> {
       for (const [word, bitmap] of bitmaps) for (const rest of bitmap) yield word * WORD + rest
       yield* texts
     },
-    *chunks() {
+    /** The same keys in chunks: 32-bit integers as a Uint32Array, all others as an array. */
+    *chunks(): Generator<Uint32Array | readonly Key[]> {
       for (const [word, bitmap] of bitmaps)
         yield word === 0 ? bitmap.toUint32Array() : [...bitmap].map((rest) => word * WORD + rest)
       yield [...texts]
     },
+    /** Base64 of the compressed set, or null for an empty one. */
     encode,
   }
   return set

@@ -44,59 +44,29 @@ export type Fingerprints = ReadonlyMap<string, string>
  * The parts of a stream as lists have shown them: its months, or the whole stream if it has no days. What was seen of a
  * part describes the warehouse only until a row of it is written.
  */
-export interface ListedParts {
-  /** False until `begin`, and again after `end`; then nothing is noted. */
-  readonly isOn: boolean
-  readonly range: DayRange | null
-  /**
-   * Begins lists of all rows, or of the rows in a range of days, and compares them with the known rows if there are any.
-   * Sums are computed only `withSums`.
-   */
-  begin(range: DayRange | null, withSums: boolean, known?: KnownRows): void
-  /** Notes the records of a list. */
-  note(batch: RecordBatch): void
-  /** Other records than those of the list are written: what was seen of their parts is no longer valid. */
-  written(batch: RecordBatch): void
-  /** How the lists have a watched row: its version, empty if it has none, and its part; undefined if they do not. */
-  listed(key: Key): { readonly version: string; readonly part: string } | undefined
-  /** The highest version in the lists. */
-  readonly highestListed: string
-  /**
-   * Chooses the parts to write again and returns them: those whose fingerprint has changed, and those with a row that no
-   * change had reported, or that was written since the fingerprint was taken.
-   */
-  choose(before: Fingerprints): ReadonlySet<string>
-  /**
-   * For a second list: sets the op to SKIP for records of other parts, for those that differ from the first list, and for
-   * rows that were deleted.
-   */
-  skipOthers(batch: RecordBatch): void
-  /** The number of rows of a kind that the second list has confirmed. */
-  confirmed(kind: Unreported): number
-  /** The parts that the warehouse has as they were listed, with their fingerprints. */
-  fingerprints(): Fingerprints
-  /** The keys of all rows in these parts. */
-  keys(): Iterable<Key>
-  /** The sums of the parts that the warehouse has as they were listed, and the number of their rows. */
-  sums(): { readonly count: number; readonly parts: PartSums[] }
-  end(): void
-}
+export type ListedParts = ReturnType<typeof createListedParts>
 
 /** Creates the parts of a stream, without a list. */
-export function createListedParts(stream: Stream): ListedParts {
+export function createListedParts(stream: Stream) {
   let isOn = false
   let lists = createLists(stream, null)
   return {
-    get isOn() {
+    /** False until `begin`, and again after `end`; then nothing is noted. */
+    get isOn(): boolean {
       return isOn
     },
-    get range() {
+    get range(): DayRange | null {
       return lists.range
     },
-    get highestListed() {
+    /** The highest version in the lists. */
+    get highestListed(): string {
       return lists.highest
     },
-    begin(range, withSums, known) {
+    /**
+     * Begins lists of all rows, or of the rows in a range of days, and compares them with the known rows if there are any.
+     * Sums are computed only `withSums`.
+     */
+    begin(range: DayRange | null, withSums: boolean, known?: KnownRows) {
       lists = createLists(stream, range, withSums ? summedColumns(stream) : undefined, known)
       isOn = true
     },
@@ -104,14 +74,22 @@ export function createListedParts(stream: Stream): ListedParts {
       lists = createLists(stream, null)
       isOn = false
     },
-    note(batch) {
+    /** Notes the records of a list. */
+    note(batch: RecordBatch) {
       if (isOn) for (let i = 0; i < batch.count; i++) noteRow(batch, i, lists)
     },
-    written(batch) {
+    /** Other records than those of the list are written: what was seen of their parts is no longer valid. */
+    written(batch: RecordBatch) {
       if (isOn) for (let i = 0; i < batch.count; i++) invalidate(batch, i, lists)
     },
-    listed: (key) => lists.watched.get(key),
-    choose(before) {
+    /** How the lists have a watched row: its version, empty if it has none, and its part; undefined if they do not. */
+    listed: (key: Key): { readonly version: string; readonly part: string } | undefined =>
+      lists.watched.get(key),
+    /**
+     * Chooses the parts to write again and returns them: those whose fingerprint has changed, and those with a row that no
+     * change had reported, or that was written since the fingerprint was taken.
+     */
+    choose(before: Fingerprints): ReadonlySet<string> {
       const chosen = new Set<string>()
       for (const [name, part] of lists.parts) {
         part.isChosen ||= before.get(name) !== fingerprintOf(part)
@@ -121,16 +99,24 @@ export function createListedParts(stream: Stream): ListedParts {
       }
       return chosen
     },
-    skipOthers(batch) {
+    /**
+     * For a second list: sets the op to SKIP for records of other parts, for those that differ from the first list, and for
+     * rows that were deleted.
+     */
+    skipOthers(batch: RecordBatch) {
       for (let i = 0; i < batch.count; i++) if (!confirm(batch, i, lists)) batch.ops[i] = SKIP
     },
-    confirmed: (kind) => lists.confirmed[kind],
-    fingerprints: () =>
+    /** The number of rows of a kind that the second list has confirmed. */
+    confirmed: (kind: Unreported): number => lists.confirmed[kind],
+    /** The parts that the warehouse has as they were listed, with their fingerprints. */
+    fingerprints: (): Fingerprints =>
       new Map(asListed(lists).map(([name, part]) => [name, fingerprintOf(part)] as const)),
-    *keys() {
+    /** The keys of all rows in these parts. */
+    *keys(): Generator<Key> {
       for (const [, { keys }] of asListed(lists)) yield* keys.keys()
     },
-    sums() {
+    /** The sums of the parts that the warehouse has as they were listed, and the number of their rows. */
+    sums(): { readonly count: number; readonly parts: PartSums[] } {
       const parts = lists.columns === undefined ? [] : asListed(lists)
       return {
         count: parts.reduce((count, [, { sums }]) => count + sums.records, 0),

@@ -33,7 +33,7 @@ function liveKeys(
   stored?: ReturnType<LiveKeys['encode']>,
   ids = createIdBudget(new Map([['people', 0]])),
 ): LiveKeys {
-  return createLiveKeys(stored, { stream: 'people', ids })
+  return createLiveKeys(stored, 'people', ids)
 }
 
 /** The rows that would be deleted. */
@@ -204,6 +204,16 @@ describe('live keys', () => {
     expect(liveKeys(keys.encode()).unconfirmed()).toEqual([5])
     keys.endSeek(true)
     expect(keys.unconfirmed().toSorted()).toEqual([3, 4, 5])
+  })
+
+  it('leaves rows that only a second look has had to the next sync in each state, unless they are many', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1 }, { id: 2 }), 'window')
+    keys.leaveForNextSync(2)
+    expect(keys.unconfirmed()).toEqual([])
+    expect(liveKeys(keys.encode()).unconfirmed()).toEqual([2])
+    for (let id = 3; id <= 102; id++) keys.leaveForNextSync(id)
+    expect(liveKeys(keys.encode()).unconfirmed()).toEqual([])
   })
 
   it('looks only for rows from before the window in the lists of those days, and for none if they failed', () => {

@@ -25,142 +25,62 @@ import {
   union,
 } from './stored-keys.ts'
 
-/** How a batch was received. */
-interface Observed {
-  /**
-   * Whether the rest of the page is still to come: if the page is requested again, these records may be missing from it.
-   */
-  readonly mayRepeat?: boolean
-  /** Whether the delta reports the rows as changes. */
-  readonly isChange?: boolean
-}
-
 /**
  * The keys of the rows that the warehouse has of one stream. They are used to find deleted rows: a complete read
  * finds every row that exists, and the others are deleted.
  */
-export interface LiveKeys {
-  /** False if the sets became too large for the state; then deleted rows are no longer found. */
-  readonly isTracked: boolean
-  /**
-   * Notes a batch that is about to be written. A record that must not be written gets the op SKIP: a Delete of a row
-   * from before the window, which may only have moved into it. A record that already has the op SKIP only says that its
-   * row exists.
-   *
-   * Two answers contradict each other about such a Delete, about a change that puts a row from before the window into it,
-   * and about a row of a list of the days before the window that the delta has in it (unless these are many: then
-   * the list is the newer one). These rows are unconfirmed.
-   */
-  observe(batch: RecordBatch, place: Place | PlaceOf, how?: Observed): void
-  /** Whether a batch has a row that the present complete read has met on another page. */
-  hasMet(batch: RecordBatch): boolean
-  /** The current page was interrupted, and will be requested again. */
-  pageInterrupted(): void
-  /** The current page is complete. */
-  pageEnded(): void
-  /** Begins a complete read, which finds all rows that exist. */
-  beginReading(): void
-  /**
-   * A part of the stream could not be listed, so rows that no read has found may still exist there: all of them, or
-   * those for which `isThere` returns true. Returns their number.
-   */
-  keepUnseen(place: Place, isThere?: (key: Key) => boolean): number
-  /** Nobody could look for the rows of `gone`: they stay, unconfirmed. */
-  keepGone(): void
-  /**
-   * Used when the rows that a complete read did not find are checked. Sets the op to SKIP for records whose row it
-   * has found, or whose deletion was reported. Must be called before `observe`.
-   */
-  skipFound(batch: RecordBatch): void
-  /**
-   * Used by full refreshes instead of `observe` and `skipFound`. Sets the op to SKIP for records whose row was
-   * already sent, and notes the others.
-   */
-  skipSent(batch: RecordBatch): void
-  /** A full refresh begins or has ended: no row counts as sent. */
-  forgetSent(): void
-  /** The rows that the warehouse has after the deletions of `gone`, in chunks. */
-  living(): Iterable<Uint32Array | readonly Key[]>
-  /** Whether a row is among `living`. */
-  has(key: Key): boolean
-  /** Whether a row may be among `living`: any row may if the keys are not tracked. */
-  mayHave(key: Key): boolean
-  /** See `StoredKeys.highestVersion`. */
-  readonly highestVersion: string | null
-  /**
-   * Begins a comparison with lists, which have to find every living row, or every one from before the window. The state
-   * contains nothing of it.
-   */
-  seek(place?: Place): void
-  /**
-   * The lists have found the rows of a batch, which is not written. Those that were unconfirmed remain so: a list may be older
-   * than the answers that contradict each other.
-   */
-  markFound(batch: RecordBatch): void
-  /** Ends the comparison. If it is complete, the rows that were neither found nor changed are unconfirmed, and returned. */
-  endSeek(isComplete: boolean): readonly Key[]
-  /** Two answers contradict each other about these rows: they count as existing until somebody has looked for them. */
-  leaveUnconfirmed(keys: readonly Key[]): void
-  /** The rows that were not confirmed so far, by this sync or those before. */
-  unconfirmed(): readonly Key[]
-  /** Notes rows that are written, so that the next audit does not trust what it saw of them. */
-  noteWritten(batch: RecordBatch): void
-  /** Whether the row was written since the last audit. */
-  wasWritten(key: Key): boolean
-  /** These rows, or all, have been compared: they count as not written. */
-  forgetWritten(keys?: Iterable<Key>): void
-  /** False once the rows that were written did not fit into the state. */
-  readonly isWrittenKnown: boolean
-  /** Marks some of these rows as deleted. */
-  markGone(keys: readonly Key[]): void
-  /** Any row with an integer key that was found; undefined if there is none. */
-  someFound(): number | undefined
-  /** The rows to delete. */
-  gone(): Iterable<Key>
-  /** The number of rows in `gone`. */
-  readonly goneCount: number
-  /** The deletions of `gone` have been written. */
-  commitDeletes(): void
-  /**
-   * The keys for a state at this moment: records of an incomplete page are in doubt. If the sets no longer fit into
-   * the state, they are given up, and `isTracked` is false from then on.
-   */
-  encode(): StoredKeys
-}
+export type LiveKeys = ReturnType<typeof createLiveKeys>
 
-export interface LiveKeysSettings {
-  readonly stream: string
-  /** Shared by all streams of the sync. */
-  readonly ids: IdBudget
-  /** The most ids that a stored set may contain; by default any number. */
-  readonly mostIds?: number | undefined
-}
-
-/** Creates the keys of a stream. Throws if a stored set cannot be decoded or contains too many ids. */
+/**
+ * Creates the keys of a stream. `ids` is shared by all streams of the sync. Throws if a stored set cannot be decoded, or
+ * contains more than `mostIds` ids.
+ */
 export function createLiveKeys(
   stored: StoredKeys | undefined,
-  { stream, ids, mostIds }: LiveKeysSettings,
-): LiveKeys {
+  stream: string,
+  ids: IdBudget,
+  mostIds?: number,
+) {
   let sets = readSets(stored, mostIds)
   let highestVersion = stored?.highestVersion ?? null
   let isTracked = stored?.isTracked ?? true
   let isWrittenKnown = true
+  let reportedCount = 0
   /** The rows that a comparison has yet to find. */
   let sought = createIdSet()
   /** No key that was sent is higher than this one. */
   let highestSent = sets.window.size === 0 ? -1 : Number.POSITIVE_INFINITY
   const has = (key: Key) => isKnown(key, sets) && lives(key, sets)
   return {
-    get isTracked() {
+    /** False if the sets became too large for the state; then deleted rows are no longer found. */
+    get isTracked(): boolean {
       return isTracked
     },
-    get isWrittenKnown() {
+    /** False once the rows that were written did not fit into the state. */
+    get isWrittenKnown(): boolean {
       return isWrittenKnown
     },
-    get highestVersion() {
+    /** See `StoredKeys.highestVersion`. */
+    get highestVersion(): string | null {
       return highestVersion
     },
-    observe(batch, place, { mayRepeat = false, isChange = false } = {}) {
+    /**
+     * Notes a batch that is about to be written. A record that must not be written gets the op SKIP: a Delete of a row
+     * from before the window, which may only have moved into it. A record that already has the op SKIP only says that its
+     * row exists.
+     *
+     * Two answers contradict each other about such a Delete, about a change that puts a row from before the window into it,
+     * and about a row of a list of the days before the window that the delta has in it (unless these are many: then
+     * the list is the newer one). These rows are unconfirmed.
+     *
+     * `mayRepeat`: the rest of the page is still to come, and if it is requested again, these records may be missing
+     * from it. `isChange`: the delta reports the rows as changes.
+     */
+    observe(
+      batch: RecordBatch,
+      place: Place | PlaceOf,
+      { mayRepeat = false, isChange = false } = {},
+    ) {
       highestVersion = later(highestVersion, batch.highestVersion ?? null)
       if (!isTracked) return
       if (mayRepeat) for (let i = 0; i < batch.count; i++) sets.ofThisPage.add(keyAt(batch, i))
@@ -169,35 +89,44 @@ export function createLiveKeys(
         const contradicted = place === 'history' ? keysIn(sets.window, batch) : []
         observePlain(batch.keys, place, sets)
         leaveFew(contradicted, sets)
-      } else observeEach(batch, place, isChange, sets)
+      } else reportedCount += observeEach(batch, place, isChange, sets)
     },
-    hasMet(batch) {
+    /** Whether a batch has a row that the present complete read has met on another page. */
+    hasMet(batch: RecordBatch): boolean {
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
         if (isKnown(key, sets) && !sets.doubted.has(key)) return true
       }
       return false
     },
+    /** The current page was interrupted, and will be requested again. */
     pageInterrupted() {
       sets.doubted.addAll(sets.ofThisPage)
       sets.ofThisPage = createIdSet()
     },
+    /** The current page is complete. */
     pageEnded() {
       if (sets.ofThisPage.size > 0) sets.ofThisPage = createIdSet()
     },
+    /** Begins a complete read, which finds all rows that exist. */
     beginReading() {
       sets = emptySets(allKeys(sets))
       sought = createIdSet()
       // After an overflow it is unknown which rows the warehouse has; a new read may fit again.
       isTracked = true
     },
-    keepUnseen(place, isThere = () => true) {
+    /**
+     * A part of the stream could not be listed, so rows that no read has found may still exist there: all of them, or
+     * those for which `isThere` returns true. Returns their number.
+     */
+    keepUnseen(place: Place, isThere = (_: Key) => true): number {
       const rest = createIdSet()
       for (const key of sets.unseen.keys()) (isThere(key) ? sets[place] : rest).add(key)
       const kept = sets.unseen.size - rest.size
       sets.unseen = rest
       return kept
     },
+    /** Nobody could look for the rows of `gone`: they stay, unconfirmed. */
     keepGone() {
       for (const set of [sets.unseen, sets.doubted])
         for (const key of set.keys()) {
@@ -207,7 +136,11 @@ export function createLiveKeys(
       sets.unseen = createIdSet()
       sets.doubted = createIdSet()
     },
-    skipFound(batch) {
+    /**
+     * Used when the rows that a complete read did not find are checked. Sets the op to SKIP for records whose row it
+     * has found, or whose deletion was reported. Must be called before `observe`.
+     */
+    skipFound(batch: RecordBatch) {
       const { reportedDeleted, unconfirmed } = sets
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
@@ -215,78 +148,148 @@ export function createLiveKeys(
         if (wasFound || reportedDeleted.has(key)) batch.ops[i] = SKIP
       }
     },
-    skipSent(batch) {
+    /**
+     * Used by full refreshes instead of `observe` and `skipFound`. Sets the op to SKIP for records whose row was
+     * already sent, and notes the others.
+     */
+    skipSent(batch: RecordBatch) {
       highestVersion = later(highestVersion, batch.highestVersion ?? null)
       if (isTracked) highestSent = skipRepeats(batch, highestSent, sets)
     },
+    /** A full refresh begins or has ended: no row counts as sent. */
     forgetSent() {
       sets = emptySets()
       highestSent = -1
       isTracked = true
     },
-    *living() {
+    /** The rows that the warehouse has after the deletions of `gone`, in chunks. */
+    *living(): Generator<Uint32Array | readonly Key[]> {
       const { window, history, reportedDeleted, doubted } = sets
       const doAll = reportedDeleted.size === 0 && doubted.size === 0
       for (const set of [window, history])
         for (const keys of set.chunks()) yield doAll ? keys : keys.filter((key) => lives(key, sets))
     },
+    /** Whether a row is among `living`. */
     has,
-    mayHave: (key) => !isTracked || has(key),
-    leaveUnconfirmed(keys) {
+    /** Whether a row may be among `living`: any row may if the keys are not tracked. */
+    mayHave: (key: Key): boolean => !isTracked || has(key),
+    /** Two answers contradict each other about these rows: they count as existing until somebody has looked for them. */
+    leaveUnconfirmed(keys: readonly Key[]) {
       for (const key of keys) sets.unconfirmed.add(key)
     },
-    seek(place) {
+    /**
+     * Only a second look has had the row: it is unconfirmed for the next sync, which looks again, unless there are many of
+     * them.
+     */
+    leaveForNextSync: (key: Key) => sets.onlyListed.add(key),
+    /**
+     * Begins a comparison with lists, which have to find every living row, or every one from before the window. The state
+     * contains nothing of it.
+     */
+    seek(place?: Place) {
       sought = union(place === undefined ? [sets.window, sets.history] : [sets[place]])
     },
-    markFound(batch) {
+    /**
+     * The lists have found the rows of a batch, which is not written. Those that were unconfirmed remain so: a list may be older
+     * than the answers that contradict each other.
+     */
+    markFound(batch: RecordBatch) {
       if (isPlain(batch)) sought.deleteIntegers(batch.keys)
       else for (let i = 0; i < batch.count; i++) sought.delete(keyAt(batch, i))
     },
-    endSeek(isComplete) {
+    /** Ends the comparison. If it is complete, the rows that were neither found nor changed are unconfirmed, and returned. */
+    endSeek(isComplete: boolean): readonly Key[] {
       const left = isComplete ? [...sought.keys()].filter(has) : []
       for (const key of left) sets.unconfirmed.add(key)
       sought = createIdSet()
       return left
     },
-    unconfirmed: () => [...sets.unconfirmed.keys()],
-    markGone(keys) {
+    /** The rows that were not confirmed so far, by this sync or those before. */
+    unconfirmed: (): readonly Key[] => [...sets.unconfirmed.keys()],
+    /** Marks some of these rows as deleted. */
+    markGone(keys: readonly Key[]) {
       const { window, history, unconfirmed, unseen } = sets
       for (const key of keys) {
         for (const set of [window, history, unconfirmed]) set.delete(key)
         unseen.add(key)
       }
     },
-    noteWritten(batch) {
+    /** Notes rows that are written, so that the next audit does not trust what it saw of them. */
+    noteWritten(batch: RecordBatch) {
       if (isPlain(batch)) sets.written.addIntegers(batch.keys)
       else withoutSkipped(batch, (key) => sets.written.add(key))
     },
-    wasWritten: (key) => sets.written.has(key),
-    forgetWritten(keys) {
+    /** Whether the row was written since the last audit. */
+    wasWritten: (key: Key): boolean => sets.written.has(key),
+    /** These rows, or all, have been compared: they count as not written. */
+    forgetWritten(keys?: Iterable<Key>) {
       isWrittenKnown = true
       if (keys === undefined) sets.written = createIdSet()
       else for (const key of keys) sets.written.delete(key)
     },
-    someFound() {
+    /** Any row with an integer key that was found; undefined if there is none. */
+    someFound(): number | undefined {
       for (const set of [sets.window, sets.history])
         for (const key of set.keys())
           if (typeof key === 'number' && !sets.unconfirmed.has(key)) return key
       return undefined
     },
-    *gone() {
+    /** The rows to delete. */
+    *gone(): Generator<Key> {
       if (!isTracked) return
       yield* sets.unseen.keys()
       yield* sets.doubted.keys()
     },
-    get goneCount() {
+    /** The number of rows in `gone`. */
+    get goneCount(): number {
       return isTracked ? sets.unseen.size + sets.doubted.size : 0
     },
+    /**
+     * Rows leave the warehouse because of their day: those of a batch, or all from before the window. Returns those that the
+     * warehouse may have had.
+     */
+    leave(rows: RecordBatch | 'history'): readonly Key[] {
+      const { window, history, unseen, doubted, unconfirmed, written, onlyListed } = sets
+      const known = [window, history, unseen, doubted]
+      const all =
+        rows === 'history'
+          ? [...history.keys()]
+          : Array.from({ length: rows.count }, (_, i) => keyAt(rows, i))
+      const left = all.filter((key) => !isTracked || known.some((set) => set.has(key)))
+      for (const key of left)
+        for (const set of [...known, unconfirmed, written, onlyListed]) set.delete(key)
+      return left
+    },
+    /**
+     * The number of rows in each part of the stream: of those that a complete read has not found, or of all that the
+     * warehouse may have. Without a function, the stream is one part, whose name is empty.
+     */
+    counts(of: 'unseen' | 'all', partOf?: (key: Key) => string): ReadonlyMap<string, number> {
+      const { window, history, unseen } = sets
+      const counted = of === 'all' ? [window, history, unseen] : isTracked ? [unseen] : []
+      const counts = new Map<string, number>()
+      const add = (part: string, count: number) => counts.set(part, (counts.get(part) ?? 0) + count)
+      for (const set of counted)
+        if (partOf === undefined) add('', set.size)
+        else for (const key of set.keys()) add(partOf(key), 1)
+      return counts
+    },
+    /** The number of known rows whose deletion a delta has reported to this process. */
+    get reportedCount(): number {
+      return reportedCount
+    },
+    /** The deletions of `gone` have been written. */
     commitDeletes() {
       sets.unseen = createIdSet()
       for (const key of sets.doubted.keys())
         for (const set of [sets.window, sets.history]) set.delete(key)
       sets.doubted = createIdSet()
     },
-    encode() {
+    /**
+     * The keys for a state at this moment: records of an incomplete page are in doubt. If the sets no longer fit into
+     * the state, they are given up, and `isTracked` is false from then on.
+     */
+    encode(): StoredKeys {
       for (;;) {
         const whole = encodeSets(sets)
         if (ids.take(stream, charactersOf(whole))) return { highestVersion, isTracked, ...whole }

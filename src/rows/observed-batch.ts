@@ -1,9 +1,6 @@
 import { DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { type IdSet, isRising, type Key, keyAt } from './id-set.ts'
-import type { KeySets } from './stored-keys.ts'
-
-/** If two answers contradict each other about more rows than this, none of them is unconfirmed. */
-export const MOST_UNCONFIRMED = 100
+import { type KeySets, MOST_UNCONFIRMED } from './stored-keys.ts'
 
 /** Where the date of a row is: in the delta's window or a list, or in the days before the window. */
 export type Place = 'window' | 'history'
@@ -40,16 +37,17 @@ export function observePlain(keys: Float64Array, place: Place, sets: KeySets): v
     set.deleteIntegers(keys)
 }
 
-/** Notes records one by one. */
+/** Notes records one by one; returns how many known rows a delta reports as deleted. */
 export function observeEach(
   batch: RecordBatch,
   place: Place | PlaceOf,
   isChange: boolean,
   sets: KeySets,
-): void {
+): number {
   const { window, history, unseen, doubted, reportedDeleted, unconfirmed } = sets
   /** Rows of the window that a list has before it. */
   const listedBefore: Key[] = []
+  let reported = 0
   for (let i = 0; i < batch.count; i++) {
     const op = batch.ops[i]
     const key = keyAt(batch, i)
@@ -67,6 +65,7 @@ export function observeEach(
     history.delete(key)
     if (op !== UPSERT) {
       reportedDeleted.add(key)
+      if (isChange && (wasInWindow || wasBefore)) reported++
       continue
     }
     reportedDeleted.delete(key)
@@ -77,6 +76,7 @@ export function observeEach(
     if (!isChange && here === 'history' && wasInWindow) listedBefore.push(key)
   }
   leaveFew(listedBefore, sets)
+  return reported
 }
 
 /** Leaves rows unconfirmed, unless they are many. */

@@ -14,8 +14,6 @@ export interface RowTreatment {
   readonly mark: (batch: RecordBatch, contradicted: readonly Key[]) => void
   /** Decides which record counts if a row has several. */
   readonly order: AnswerOrder
-  /** False if a repeated page always has all of its rows again, as for a delta link. */
-  readonly mayOmit: boolean
 }
 
 /** What is asked of, and told about, rows whose change may have moved other rows between the pages of a first phase. */
@@ -37,7 +35,6 @@ export function changedRows(
   const dayAt = (batch: RecordBatch, i: number) => (isDated ? dayIn(batch, i, field) : NO_DAY)
   const isBefore = (day: string, first: Day | null) => isDated && first !== null && day < first
   return {
-    mayOmit: false,
     order: createChangeOrder(),
     place:
       isDated && start < window

@@ -41,11 +41,13 @@ export interface KeySets {
   unconfirmed: IdSet
   /** Rows that were written since the last audit, in any of the sets or in none. */
   written: IdSet
-  // Two sets are only of this process.
+  // Three sets are only of this process.
   /** Keys of the current page that have already been written, while the rest of the page is still to come. */
   ofThisPage: IdSet
   /** Rows whose deletion was reported to this process. */
   reportedDeleted: IdSet
+  /** Rows that only a second look has had: if they are few, they are unconfirmed for the next sync. */
+  onlyListed: IdSet
 }
 
 /** Creates sets without keys, or only with those that a read has to find. */
@@ -59,6 +61,7 @@ export function emptySets(unseen = createIdSet()): KeySets {
     written: createIdSet(),
     ofThisPage: createIdSet(),
     reportedDeleted: createIdSet(),
+    onlyListed: createIdSet(),
   }
 }
 
@@ -83,6 +86,9 @@ function pendingOf(stored: StoredKeys | undefined, isUnseen: boolean, mostIds?: 
   return first
 }
 
+/** If two answers contradict each other about more rows than this, none of them is unconfirmed. */
+export const MOST_UNCONFIRMED = 100
+
 /** The part of a state that contains the sets. */
 type StoredSets = Pick<
   StoredKeys,
@@ -91,13 +97,15 @@ type StoredSets = Pick<
 
 /** Encodes the sets as they are; the keys of the current page are in doubt. */
 export function encodeSets(sets: KeySets): StoredSets {
-  const { window, history, unseen, doubted, unconfirmed, written, ofThisPage } = sets
+  const { window, history, unseen, doubted, unconfirmed, written, ofThisPage, onlyListed } = sets
   const inDoubt = ofThisPage.size === 0 ? doubted : union([doubted, ofThisPage])
+  const areFew = onlyListed.size > 0 && onlyListed.size <= MOST_UNCONFIRMED
+  const toLookFor = areFew ? union([unconfirmed, onlyListed]) : unconfirmed
   return {
     window: window.encode(),
     history: history.encode(),
     pending: [...deletesOf(unseen, true), ...deletesOf(inDoubt, false)],
-    unconfirmed: unconfirmed.encode(),
+    unconfirmed: toLookFor.encode(),
     written: written.encode(),
   }
 }
@@ -127,15 +135,10 @@ export function union(sets: readonly IdSet[]): IdSet {
 }
 
 /** The number of characters that the sets take in the state. */
-export function charactersOf({
-  window,
-  history,
-  pending,
-  unconfirmed,
-  written,
-}: StoredSets): number {
-  const sets = [window, history, unconfirmed, written, ...pending.map(({ keys }) => keys)]
-  return sets.reduce((sum, text) => sum + (text?.length ?? 0), 0)
+export function charactersOf(sets: StoredSets): number {
+  const { window, history, unconfirmed, written, pending } = sets
+  const texts = [window, history, unconfirmed, written, ...pending.map(({ keys }) => keys)]
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }
 
 /**
@@ -151,26 +154,24 @@ const WHOLE_STATE = 2_000_000
 const REST_OF_BOOKMARK = 2_000
 
 /** Divides the space for ids in the state among the streams of a sync. */
-export interface IdBudget {
-  /**
-   * Reserves this many characters for a stream instead of its earlier ones. False, and the stream has none,
-   * if the others leave no space.
-   */
-  take(stream: string, characters: number): boolean
-}
+export type IdBudget = ReturnType<typeof createIdBudget>
 
 /**
  * Creates the budget of a sync. `stored` has the characters of each of its streams at its start; `kept` is the number
  * of characters in the states of all other streams.
  */
-export function createIdBudget(stored: ReadonlyMap<string, number>, kept = 0): IdBudget {
+export function createIdBudget(stored: ReadonlyMap<string, number>, kept = 0) {
   const taken = new Map(stored)
   const left = Math.floor((WHOLE_STATE - kept) / taken.size) - REST_OF_BOOKMARK
   const own = Math.max(0, Math.min(CHARACTERS_PER_STREAM, left))
   const aboveOwn = (characters: number) => Math.max(0, characters - own)
   const shared = ALL_CHARACTERS - kept - taken.size * own
   return {
-    take(stream, characters) {
+    /**
+     * Reserves this many characters for a stream instead of its earlier ones. False, and the stream has none,
+     * if the others leave no space.
+     */
+    take(stream: string, characters: number): boolean {
       taken.set(stream, 0)
       const others = [...taken.values()].reduce((sum, size) => sum + aboveOwn(size), 0)
       const fits = characters <= own || others + aboveOwn(characters) <= shared

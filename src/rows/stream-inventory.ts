@@ -5,7 +5,7 @@ import type { Key } from './id-set.ts'
 import type { ListedParts, PartSums } from './listed-parts.ts'
 
 /** A row of the stream `inventory`; schemas/inventory.json describes its fields. */
-export interface InventoryRow {
+interface InventoryRow {
   readonly stream: string
   readonly part: string
   readonly level: 'keys' | 'rows'
@@ -27,17 +27,6 @@ interface CountedKeys {
   has(key: Key): boolean
 }
 
-/** The sums of the rows that the warehouse must have of one stream, computed while it is read. */
-export interface StreamInventory {
-  /** The read of the stream begins. */
-  begun(reading: { readonly mode: string; readonly isContinued: boolean }): void
-  /** Notes the rows that exist after the deletions of the read, and the sums of the listed rows, if there are any. */
-  note(keys: CountedKeys, lists: ListedParts): void
-  /** The stream has been read, or has failed, at this time. */
-  ended(at: Date, hasFailed: boolean): void
-  readonly rows: readonly InventoryRow[]
-}
-
 /** What was noted about a stream's rows. */
 interface Noted {
   readonly records: number | null
@@ -49,20 +38,26 @@ interface Noted {
 
 const NOTHING: Noted = { records: null, keys: null, isComplete: false, range: null, parts: [] }
 
+/** The sums of the rows that the warehouse must have of one stream, computed while it is read. */
+export type StreamInventory = ReturnType<typeof createStreamInventory>
+
 /** Creates the inventory of a stream, without rows. */
-export function createStreamInventory(stream: Stream): StreamInventory {
+export function createStreamInventory(stream: Stream) {
   const rows: InventoryRow[] = []
   let noted = NOTHING
   let isResumed = false
   return {
-    begun({ mode, isContinued }) {
+    /** The read of the stream begins. */
+    begun({ mode, isContinued }: { readonly mode: string; readonly isContinued: boolean }) {
       // A full refresh that continues does not know which of its earlier rows the service marked as deleted.
       isResumed = mode === 'full_refresh' && isContinued
     },
-    note(keys, summed) {
+    /** Notes the rows that exist after the deletions of the read, and the sums of the listed rows, if there are any. */
+    note(keys: CountedKeys, summed: ListedParts) {
       noted = keys.isTracked && !isResumed ? counted(keys, summed) : NOTHING
     },
-    ended(at, hasFailed) {
+    /** The stream has been read, or has failed, at this time. */
+    ended(at: Date, hasFailed: boolean) {
       const { records, keys, isComplete, range, parts } = hasFailed ? NOTHING : noted
       const all = {
         stream: stream.stream,

@@ -63,7 +63,8 @@ export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
         const sentence = unknown.sentence()
         if (sentence !== undefined) tools.log.warn(sentence)
       })
-      return failures.filter((failure) => !tools.refused.includes(failure))
+      const ofAll = failures.find(({ stream }) => stream === undefined)
+      if (ofAll !== undefined) throw ofAll.error
     },
 
     activatesVersions: ({ emitsActivateVersions }) => emitsActivateVersions,

@@ -1,3 +1,4 @@
+import { addDays } from '../ground/days.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -5,55 +6,51 @@ import { isDamaged } from '../pages/page-failures.ts'
 import { referencePairs } from '../pages/slices.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
 import type { Key } from '../rows/id-set.ts'
-import { MOST_UNCONFIRMED } from '../rows/observed-batch.ts'
-import { emitPages } from './emit.ts'
+import { mayDelete } from './brake.ts'
+import { followChanges } from './delta.ts'
+import { type Compared, isListDue } from './due.ts'
+import type { StreamContext } from './emit.ts'
+import { isExtra, type ListsOutcome, readExtraLists, secondLook } from './lists.ts'
 import { changesAfter, LIST } from './position.ts'
-import {
-  type Compared,
-  isExtra,
-  type ListsOutcome,
-  reconcileKeys,
-  secondLook,
-} from './reconcile.ts'
-import type { StreamContext } from './stream-state.ts'
 
 /** The number of rows that are requested one by one, unless the read had more pages than this. */
 const MOST_SINGLE = 100
+/** The days after the last one of a list in which rows are looked for. */
+const DAYS_BEYOND = 3653
 
 /**
  * Checks rows that a complete read did not find, before they are deleted, because an answer of the service may be
  * incomplete. Few rows are requested one by one, if the collection has single records; otherwise the lists that could
  * contain them are read again. Rows that are found still exist and are written.
  *
- * Returns rows that were in such a list and not in the first phase of a delta before it, if they are few: the list may
- * be out of date, and no later delta reports that a row is gone. The next sync has to look for them once more.
+ * Rows that were in such a list and not in the first phase of a delta before it are unconfirmed after this sync, if they are
+ * few: the list may be out of date, and no later delta reports that a row is gone.
  */
-export async function confirmMissing(context: StreamContext): Promise<readonly Key[]> {
+export async function confirmMissing(context: StreamContext): Promise<void> {
   const { state, log } = context
-  const { keys, stream, mode, isListDue, isSettled, position } = state
+  const { keys, stream, mode, isSettled, position } = state
+  const isDelta = changesAfter(position) !== undefined
+  const isDue = isListDue(state, !isDelta)
   if (mode === 'full_refresh') {
-    if (isListDue) await refreshAgain(context)
-    return []
+    if (isDue) await refreshAgain(context)
+    return
   }
   const vanished = keys.goneCount
-  if (vanished === 0 && !isListDue) return []
-  if (isListDue)
+  if (vanished === 0 && !isDue) return
+  if (isDue) {
     log.info(
       `${stream.stream}: rows may have moved while its pages were read, or it had none, so it is listed once.`,
     )
-  // If this sync dies, the next one begins the second look anew, whatever this one has found.
-  if (isListDue) state.makeListDue()
-  const onlyListed: Key[] = []
-  const outcome = await look(context, (key) => {
-    if (onlyListed.length <= MOST_UNCONFIRMED) onlyListed.push(key)
-  })
+    // If this sync dies, the next one begins the second look anew, whatever this one has found.
+    state.note({ isListDue: true })
+  }
+  const outcome = await look(context, isDelta && !isSettled ? keys.leaveForNextSync : undefined)
   if (outcome === 'failed') keys.keepGone()
   else if (vanished > 0) logResult(vanished, outcome, context)
-  const isDelta = changesAfter(position) !== undefined
-  return isDelta && !isSettled && onlyListed.length <= MOST_UNCONFIRMED ? onlyListed : []
 }
 
-function logResult(vanished: number, outcome: ListsOutcome, { state, log }: StreamContext): void {
+function logResult(vanished: number, outcome: ListsOutcome, context: StreamContext): void {
+  const { state, log } = context
   const { keys, stream } = state
   const found = vanished - keys.goneCount
   const what = `${stream.stream}: this read did not find ${vanished} rows that the warehouse has`
@@ -64,6 +61,8 @@ function logResult(vanished: number, outcome: ListsOutcome, { state, log }: Stre
         `${what}; a second look found ${found} of them, which stay. The service's answers are sometimes incomplete: tell its operator if this happens often.`,
       ),
     )
+  } else if (!mayDelete(context)) {
+    log.info(`${what}, and they are too many to be deleted.`)
   } else if (outcome === 'read') {
     log.info(`${what}; a second look did not find them either, so they are deleted.`)
   } else {
@@ -81,26 +80,18 @@ export async function confirmUnconfirmed(
 ): Promise<void> {
   const { state, log } = context
   const { keys, stream } = state
-  const count = keys.unconfirmed().length
-  let gone = keys.unconfirmed()
-  const missing: Key[] = []
-  for (let looks = 1; looks <= 2 && gone.length > 0; looks++) {
-    gone = await notFound(context)
-    if (looks === 2) missing.push(...gone)
-    else if (compared !== undefined) {
-      const sure = gone.filter((key) => compared.notListed.has(key))
-      keys.markGone(sure)
-      missing.push(...sure)
-      gone = gone.filter((key) => !compared.notListed.has(key))
-    }
-  }
-  keys.markGone(missing)
-  const silent = missing.filter((key) => compared?.notListed.has(key)).length
-  if (compared !== undefined) report(compared, silent, context)
-  const contradicted = count - (compared?.notListed.size ?? 0)
+  const notListed = compared?.notListed ?? new Set()
+  const contradicted = keys.unconfirmed().length - notListed.size
+  const missing = await notFound(context)
+  const silent = missing.filter((key) => notListed.has(key))
+  keys.markGone(silent)
+  const others = missing.length > silent.length ? await notFound(context) : []
+  keys.markGone(others)
+  const listed = others.filter((key) => !notListed.has(key)).length
+  if (compared !== undefined) report(compared, silent.length + others.length - listed, context)
   if (contradicted > 0)
     log.info(
-      `${stream.stream}: two answers of the service contradicted each other about ${many(contradicted, 'row')}, which ${contradicted === 1 ? 'was' : 'were'} requested again: ${missing.length - silent} will be deleted.`,
+      `${stream.stream}: two answers of the service contradicted each other about ${many(contradicted, 'row')}, which ${contradicted === 1 ? 'was' : 'were'} requested again: ${listed} were not found.`,
     )
 }
 
@@ -109,17 +100,14 @@ async function notFound(context: StreamContext): Promise<readonly Key[]> {
   const { state, pages } = context
   const rows = state.keys.unconfirmed()
   const areFew = rows.length <= Math.max(MOST_SINGLE, pages.count)
-  const isSure =
-    (areFew && (await askEach(context, rows))) || (await reconcileKeys(context)) === 'read'
+  const isSure = (areFew && (await askEach(context, rows))) || (await listAgain(context)) === 'read'
   return isSure ? state.keys.unconfirmed() : []
 }
 
 /** Reports differences that the delta had not reported. */
-function report(
-  { reason, missing, newer }: Compared,
-  gone: number,
-  { state, log }: StreamContext,
-): void {
+function report({ reason, missing, newer }: Compared, gone: number, context: StreamContext): void {
+  const { state, log } = context
+  const end = mayDelete(context) ? 'deleted' : 'kept, because they are too many,'
   const { stream } = state.stream
   const left = state.keys.unconfirmed().length
   if (reason === 'history') {
@@ -130,7 +118,7 @@ function report(
     for (const [count, what] of [
       [missing, 'new in the list, and written'],
       [newer, 'changed in the list, and written again'],
-      [gone, 'not in the list, not found by a second look either, and deleted'],
+      [gone, `not in the list, not found by a second look either, and ${end}`],
     ] as const)
       if (count > 0)
         log.warn(
@@ -156,15 +144,38 @@ function report(
  * does not contain are requested nevertheless, because their dates may be outside of the list. `onListed` is called with
  * each row that only a list has found.
  */
-async function look(context: StreamContext, onListed: (key: Key) => void): Promise<ListsOutcome> {
+async function look(context: StreamContext, onListed?: (key: Key) => void): Promise<ListsOutcome> {
   const { state, pages } = context
-  const list = () => reconcileKeys(context, onListed)
+  const ask = () => askEach(context, [...state.keys.gone()])
+  const list = () => listAgain(context, onListed)
   const most = Math.max(MOST_SINGLE, pages.count)
   const areFew = () => state.keys.goneCount <= most
   const listed = state.isListDue || !areFew() ? await list() : undefined
   const mayAsk = areFew() || (listed !== undefined && listed !== 'read')
-  if (mayAsk && (await askEach(context, [...state.keys.gone()]))) return 'read'
-  return listed ?? (await list())
+  return mayAsk && (await ask()) ? 'read' : (listed ?? (await list()))
+}
+
+/**
+ * Lists the stream for rows that a complete read has not found, or that were not confirmed, and follows the changes once
+ * more. If a delta does not find some of them on the days of other lists, ten years after these are listed, too: a row
+ * that has moved there is not gone.
+ */
+async function listAgain(
+  context: StreamContext,
+  onFound?: (key: Key) => void,
+): Promise<ListsOutcome> {
+  const { state, lastDay } = context
+  const { keys, start, position } = state
+  const purpose = 'second look'
+  const range = start === null ? null : { from: start, until: lastDay }
+  let outcome = await readExtraLists({ purpose, range, onFound }, context)
+  const isInQuestion = keys.goneCount > 0 || keys.unconfirmed().length > 0
+  if (outcome === 'read' && isInQuestion && start !== null && changesAfter(position)) {
+    const beyond = { from: addDays(lastDay, 1), until: addDays(lastDay, DAYS_BEYOND) }
+    outcome = await readExtraLists({ purpose, range: beyond, onFound, isBegun: true }, context)
+  }
+  if (outcome === 'read') await followChanges(context)
+  return outcome
 }
 
 /**
@@ -179,7 +190,7 @@ async function refreshAgain(context: StreamContext): Promise<void> {
   const { position } = state
   // The refresh is complete only after this list: if the sync fails before, the next one reads the list again.
   state.moveTo(LIST)
-  await reconcileKeys(context)
+  await listAgain(context)
   state.moveTo(position)
 }
 
@@ -203,7 +214,7 @@ async function askEach(context: StreamContext, asked: readonly Key[]): Promise<b
   for (const id of known === undefined ? asked : [known, ...asked]) {
     const link = requestUrl({ path: `/${stream.collection}/${id}`, references }, endpoints)
     try {
-      for await (const { count } of emitPages(link, 'single', context, settings))
+      for await (const { count } of context.emit(link, 'single', settings))
         if (count !== 1) return false
       found++
     } catch (error) {

@@ -1,4 +1,5 @@
-import { addDays, type Day, dayOf } from '../ground/days.ts'
+import type { Config } from '../config/config.ts'
+import { addDays, type Day, dayOf, later } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 
 /**
@@ -8,6 +9,33 @@ import { ConnectorError } from '../ground/errors.ts'
 export function earliestDeltaStart(now: Date): Day {
   const furthestEast = new Date(now.getTime() + 14 * 3_600_000)
   return `${furthestEast.getUTCFullYear() - 1}-01-01`
+}
+
+/** The settings that a first day depends on. */
+type DaySettings = Pick<Config, 'startDate' | 'retention'>
+
+/**
+ * The first day that is kept: the start date, or the first day of the oldest month that is kept, if that is later. Null
+ * if neither is configured, so that nothing is deleted because of its age.
+ */
+export function firstKept(
+  stream: string,
+  { startDate, retention }: DaySettings,
+  now: Date,
+): Day | null {
+  const ofOthers = retention.find((one) => one.stream === undefined)
+  const { months } = retention.find((one) => one.stream === stream) ?? ofOthers ?? {}
+  if (months === undefined) return startDate ?? null
+  return later(
+    startDate ?? null,
+    dayOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months))),
+  )
+}
+
+/** The day from which a stream is read: the first one that is kept, or without a start date the service's own limit. */
+export function firstRead(stream: string, settings: DaySettings, now: Date): Day {
+  const limit = settings.startDate === undefined ? earliestDeltaStart(now) : null
+  return later(limit, firstKept(stream, settings, now)) ?? earliestDeltaStart(now)
 }
 
 /** The first day of a delta that starts now and covers everything from `start` on, as far as the service allows. */

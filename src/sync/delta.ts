@@ -7,7 +7,7 @@ import { deltaStart } from '../pages/slices.ts'
 import { changedRows, type Leaving } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
 import { hasHistory } from './due.ts'
-import { type EmitSettings, emitPages } from './emit.ts'
+import type { EmitSettings, StreamContext } from './emit.ts'
 import {
   type Changes,
   changesAfter,
@@ -17,7 +17,6 @@ import {
   type Link,
   type Position,
 } from './position.ts'
-import type { StreamContext } from './stream-state.ts'
 
 /** Reads the first phase of a delta: all rows in its window. */
 export async function initial(position: Initial, context: StreamContext): Promise<Position> {
@@ -31,7 +30,7 @@ export async function initial(position: Initial, context: StreamContext): Promis
     const settings = { purpose: 'rows', place: 'window' } as const
     for await (const { link, isLast } of emitDelta(delta.url, kind, context, settings)) {
       delta = link
-      state.deltaAnswered()
+      state.note({ wasDeltaOffered: true })
       if (isLast) continue
       state.moveTo({ phase: 'initial', page: link, window, maybeConsumed })
       await output.checkpoint()
@@ -77,7 +76,7 @@ export async function changes(position: Changes, context: StreamContext): Promis
   if (!position.requested) {
     state.moveTo(requested)
     // If this process dies before the answer is written, the next one must know about the request.
-    await output.state()
+    await output.checkpoint({ flush: true })
   }
   const { stream, start } = state
   const rows = changedRows(stream.dateField, start, position.window, leaving(context))
@@ -110,40 +109,33 @@ function leaving({ state, pages }: StreamContext): Leaving | undefined {
   const { isContinued, isSettled, mayHaveMoved, keys } = state
   if (isSettled || !(isContinued || pages.count > 1)) return undefined
   const isMovable = isContinued || mayHaveMoved
-  return { mayReturn: (key) => isMovable && keys.mayHave(key), onLeft: state.makeListDue }
+  const onLeft = () => state.note({ isListDue: true })
+  return { mayReturn: (key) => isMovable && keys.mayHave(key), onLeft }
 }
 
 /**
- * The link at the end of a page of a delta: to the next page, or on the last page to later changes.
+ * Writes the records of a delta from `first` on, and yields the link at the end of each page: to the next page, or on the
+ * last page to later changes.
  */
-interface DeltaEnd {
-  readonly link: Link
-  readonly isLast: boolean
-}
-
-/** Writes the records of a delta from `first` on, and yields the link at the end of each page. */
 async function* emitDelta(
   first: string,
   kind: LinkKind,
   context: StreamContext,
   settings: EmitSettings,
-): AsyncGenerator<DeltaEnd, void> {
+): AsyncGenerator<{ readonly link: Link; readonly isLast: boolean }, void> {
   const { state, clock, endpoints } = context
   const of = requestUrl({ path: `/${state.stream.collection}` }, endpoints)
   try {
-    const pages = emitPages(first, kind, context, { ...settings, of })
+    const pages = context.emit(first, kind, { ...settings, of })
     for await (const { nextLink, deltaLink } of pages) {
       const link = nextLink ?? deltaLink
       if (link === undefined) throw withoutDeltaLink(state.isContinued)
       yield { link: { url: link, at: clock.now() }, isLast: nextLink === undefined }
     }
   } catch (error) {
-    throw isConflict(error) ? await conflictError(error, context) : error
+    const isConflict = error instanceof HttpError && error.is('conflict')
+    throw isConflict ? await conflictError(error, context) : error
   }
-}
-
-function isConflict(error: unknown): error is HttpError {
-  return error instanceof HttpError && error.is('conflict')
 }
 
 /**
@@ -161,7 +153,7 @@ async function conflictError(
       return new DeadLinkError('used', conflict.message)
     state.moveTo({ ...position, requested: false })
   }
-  await output.state()
+  await output.checkpoint({ flush: true })
   return new ConnectorError(
     'transient',
     'another-consumer',

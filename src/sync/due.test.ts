@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type ComparisonFacts, nextComparison } from './due.ts'
+import { type ComparisonFacts, isListDue, nextComparison } from './due.ts'
 import type { Position } from './position.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
@@ -81,3 +81,23 @@ it.each<[string, Partial<ComparisonFacts>, 'audit' | 'history' | undefined]>([
 ])('compares %s', (_, facts, expected) => {
   expect(nextComparison({ ...FACTS, ...facts })).toBe(expected)
 })
+
+it.each<[string, Parameters<typeof isListDue>[0], boolean, boolean]>([
+  ['a delta without a row', read({ rowsSoFar: 0 }), false, true],
+  ['a delta with rows', read({ rowsSoFar: 1 }), false, false],
+  ['a delta whose rows may have moved', read({ rowsSoFar: 1, isListDue: true }), false, true],
+  ['a delta that was empty at an earlier sync', read({ isSettled: true }), false, false],
+  [
+    'a list without a row, which is compared with the one before',
+    read({ rowsSoFar: 0 }),
+    true,
+    false,
+  ],
+  ['a full refresh without a row', read({ mode: 'full_refresh', rowsSoFar: 0 }), true, true],
+])('lists again after %s: %#', (_, state, isListed, expected) => {
+  expect(isListDue(state, isListed)).toBe(expected)
+})
+
+function read(more: Partial<Parameters<typeof isListDue>[0]>): Parameters<typeof isListDue>[0] {
+  return { mode: 'incremental', isListDue: false, isSettled: false, rowsSoFar: null, ...more }
+}

@@ -1,9 +1,19 @@
-import type { Day } from '../ground/days.ts'
+import { type Day, isLongAgo } from '../ground/days.ts'
+import type { Key } from '../rows/id-set.ts'
 import { changesAfter, type Position } from './position.ts'
-import type { Mode } from './stored-state.ts'
+import type { Mode, StateValues } from './stored-state.ts'
 
 /** Why the rows of a delta are compared with lists: of all days, or of those before its window. */
 export type ComparisonReason = 'audit' | 'history'
+
+/** How many rows a comparison has written that no change had reported. */
+export interface Compared {
+  readonly reason: ComparisonReason
+  readonly missing: number
+  readonly newer: number
+  /** The rows that its lists did not have. */
+  readonly notListed: ReadonlySet<Key>
+}
 
 /** A comparison for which there was no list is tried again after this many days. */
 const DAYS_BETWEEN_ATTEMPTS = 1
@@ -30,22 +40,29 @@ export interface ComparisonFacts {
  */
 export function nextComparison(facts: ComparisonFacts): ComparisonReason | undefined {
   const { mode, position, start, auditedAt, comparedAt, generation } = facts
-  const { auditDays, historyRefreshDays } = facts
+  const { auditDays, historyRefreshDays, now } = facts
   const changes = changesAfter(position)
   if (mode !== 'incremental' || changes === undefined) return undefined
-  const isLongAgo = (time: number, days: number) => {
-    const age = (facts.now.getTime() - time) / 86_400_000
-    // A time in the future comes from another clock.
-    return age >= days || age < -1
-  }
-  const times = [auditedAt?.getTime() ?? 0, generation * 1000]
-  if (auditDays > 0 && times.every((time) => isLongAgo(time, auditDays))) return 'audit'
+  const times = [auditedAt ?? new Date(0), new Date(generation * 1000)]
+  if (auditDays > 0 && times.every((time) => isLongAgo(time, auditDays, now))) return 'audit'
   const { window, historyAt } = changes
-  const wasTried = comparedAt !== null && !isLongAgo(comparedAt.getTime(), DAYS_BETWEEN_ATTEMPTS)
+  const wasTried = comparedAt !== null && !isLongAgo(comparedAt, DAYS_BETWEEN_ATTEMPTS, now)
   if (!hasHistory(start, window) || wasTried) return undefined
   if (historyAt === null) return 'history'
-  const isDue = historyRefreshDays > 0 && isLongAgo(historyAt.getTime(), historyRefreshDays)
+  const isDue = historyRefreshDays > 0 && isLongAgo(historyAt, historyRefreshDays, now)
   return isDue ? 'history' : undefined
+}
+
+/**
+ * Whether a complete read that has just ended may have missed rows. The list of each sync is compared with the rows of the
+ * previous one. Any other read is compared with none; if it found no row, the list that confirms this costs little.
+ */
+export function isListDue(
+  state: Pick<StateValues, 'mode' | 'isListDue' | 'isSettled' | 'rowsSoFar'>,
+  isListed: boolean,
+): boolean {
+  const isCompared = state.mode === 'incremental' && isListed
+  return state.isListDue || (!isCompared && !state.isSettled && state.rowsSoFar === 0)
 }
 
 /** Whether the stream includes days before its delta's window, which only lists cover. */

@@ -1,25 +1,32 @@
-import { warningOf } from '../ground/message-ids.ts'
-import { HttpError } from '../http/http-error.ts'
+import type { Config } from '../config/config.ts'
+import type { Day } from '../ground/days.ts'
+import type { ServerClock } from '../http/clock.ts'
+import type { Endpoints } from '../http/endpoints.ts'
 import type { PageEnd } from '../page/page-scanner.ts'
 import type { LinkKind } from '../pages/page-failures.ts'
-import type { Slice } from '../pages/slices.ts'
-import type { KeyMembers } from '../protocol/connector.ts'
+import type { Pages } from '../pages/pages.ts'
+import type { Suppression } from '../pages/suppression.ts'
+import type { KeyMembers, Log, StreamOutput } from '../protocol/connector.ts'
 import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { type Key, keyAt } from '../rows/id-set.ts'
+import { latestChanges } from '../rows/latest-changes.ts'
+import type { ListedParts } from '../rows/listed-parts.ts'
 import { createPageOrder, dayIn, type RowTreatment } from '../rows/row-treatment.ts'
+import type { StreamInventory } from '../rows/stream-inventory.ts'
 import type { Stream } from '../streams/collections.ts'
 import { keyOf } from '../streams/streams.ts'
-import type { Link } from './position.ts'
-import type { StreamContext, StreamState } from './stream-state.ts'
+import type { ExpiredDeltas } from './notices.ts'
+import type { StreamState } from './stream-state.ts'
 
 /** The number of deletes that are written together. */
 const CHUNK = 1000
 
 /** Deletes the rows that a complete read did not find, which completes the generation. */
-export async function emitDeletes(
-  context: Pick<StreamContext, 'state' | 'output' | 'clock'>,
-): Promise<void> {
-  const { state, output, clock } = context
+export async function emitDeletes({
+  state,
+  output,
+  clock,
+}: Pick<EmitTools, 'state' | 'output' | 'clock'>): Promise<void> {
   const { keys, stream, mode, generation } = state
   if (mode === 'incremental') {
     // The records before the deletes are only sent together with a STATE.
@@ -32,8 +39,20 @@ export async function emitDeletes(
     }
     keys.commitDeletes()
   }
-  if (!state.isSettled && state.replacesOlder) output.generationComplete(generation)
+  if (!state.isSettled && state.replacesOlder)
+    output.note({ type: 'generation complete', generation })
   state.settle()
+}
+
+/** Deletes rows that are no longer kept. */
+export async function emitDepartures(
+  rows: readonly Key[],
+  { state, output, clock }: Pick<EmitTools, 'state' | 'output' | 'clock'>,
+): Promise<void> {
+  for (const chunk of chunks(rows)) {
+    const gone = chunk.map((key) => members(key, state.stream))
+    await output.deletes(gone, state.stamp(clock.now()))
+  }
 }
 
 /** A key as the members of a JSON object: `"id":7`. */
@@ -70,6 +89,8 @@ type Purpose =
   | 'second look'
   /** They are compared with what the warehouse has, and not written. */
   | 'comparison'
+  /** They leave the warehouse because of their day: those are deleted that it has. */
+  | 'departure'
   /** Those are written that differ from the warehouse, and are as the comparison has found them. */
   | 'repair'
 
@@ -84,21 +105,56 @@ export interface EmitSettings extends Partial<RowTreatment> {
   /** See `Pages.read`. */
   readonly of?: string
   /** Called with each row that only a second look has found. */
-  readonly onFound?: (key: Key) => void
+  readonly onFound?: ((key: Key) => void) | undefined
 }
 
 /**
  * Writes the records of the pages from `first` on, and yields the end of each page. Its last records are sent with
  * the next checkpoint or the next page.
  */
-export async function* emitPages(
+export type Emit = (
   first: string,
   kind: LinkKind,
-  context: StreamContext,
   settings: EmitSettings,
+) => AsyncGenerator<PageEnd, void>
+
+/** What the records of a stream are written with. */
+export interface EmitTools {
+  readonly state: StreamState
+  readonly pages: Pages
+  readonly output: StreamOutput
+  readonly clock: ServerClock
+  /** What lists have shown of the stream in this sync. */
+  readonly parts: ListedParts
+  readonly suppression: Suppression
+}
+
+/** Creates the writing of one stream's pages. */
+export function createEmit(tools: EmitTools): Emit {
+  return (first, kind, settings) => emitPages(first, kind, settings, tools)
+}
+
+/** What the read of one stream works with. */
+export interface StreamContext extends EmitTools {
+  readonly config: Config
+  readonly endpoints: Endpoints
+  readonly emit: Emit
+  /** The last day of lists; see `lastDayOf`. */
+  readonly lastDay: Day
+  readonly log: Log
+  /** Shared by all streams of the sync. */
+  readonly expiredDeltas: ExpiredDeltas
+  /** Set if an inventory is written. */
+  readonly inventory: StreamInventory | undefined
+}
+
+async function* emitPages(
+  first: string,
+  kind: LinkKind,
+  settings: EmitSettings,
+  { state, pages, output, clock, parts, suppression }: EmitTools,
 ): AsyncGenerator<PageEnd, void> {
-  const { state, pages, output, clock, parts, suppression } = context
-  const { purpose, place, mark, order = createPageOrder(), mayOmit = true, onFound } = settings
+  const { purpose, place, mark, order = createPageOrder(), onFound } = settings
   const { slice = '', of = first } = settings
   const { keys, mode } = state
   let isLaterPage = false
@@ -109,13 +165,15 @@ export async function* emitPages(
     }
     const { batch, leftOut } = suppression.apply(event.batch)
     // A row of the warehouse may have become a suppressed person's, or its person was suppressed since.
-    if (leftOut.length > 0)
-      keys.markGone(leftOut.map((i) => keyAt(event.batch, i)).filter(keys.has))
-    await write(batch, event.type === 'records' && mayOmit)
+    if (leftOut !== undefined) {
+      keys.markFound(leftOut)
+      await emitDepartures(keys.leave(leftOut), { state, output, clock })
+    }
+    // A page of a delta link always has all of its rows again if it is repeated.
+    await write(batch, event.type === 'records' && purpose !== 'changes')
     if (event.type === 'records') continue
     keys.pageEnded()
     isLaterPage = true
-    output.running()
     yield event.end
   }
 
@@ -127,6 +185,7 @@ export async function* emitPages(
       keys.markFound(batch)
       return undefined
     }
+    if (purpose === 'departure') return emitDepartures(keys.leave(batch), { state, output, clock })
     const isRead = purpose === 'rows' || purpose === 'changes'
     if (isRead) state.addRows(batch.count)
     if (purpose === 'rows') noteOrder(batch)
@@ -160,9 +219,9 @@ export async function* emitPages(
   /** A read of several pages is complete only if no row has moved between them. */
   function noteOrder(batch: RecordBatch): void {
     if (order.isRising) return
-    if (isLaterPage) state.orderMayMove()
+    if (isLaterPage) state.note({ mayHaveMoved: true })
     // The definitions of several activity structures may be the same.
-    if (state.stream.nested === undefined && keys.hasMet(batch)) state.makeListDue()
+    if (state.stream.nested === undefined && keys.hasMet(batch)) state.note({ isListDue: true })
   }
 }
 
@@ -170,81 +229,12 @@ export async function* emitPages(
  * Notes the latest changes, which audits compare their lists with. They are always noted, so that the first audit
  * after `audit_days` is set has them.
  */
-function noteChanges(batch: RecordBatch, { latestChanges, stream }: StreamState): void {
-  const { dateField } = stream
-  latestChanges.note(batch, (i) => (dateField === undefined ? null : dayIn(batch, i, dateField)))
+function noteChanges(batch: RecordBatch, state: StreamState): void {
+  const { dateField } = state.stream
+  const dayAt = (i: number) => (dateField === undefined ? null : dayIn(batch, i, dateField))
+  state.note({ latestChanges: latestChanges(state.latestChanges, batch, dayAt) })
 }
 
 function written({ ops, count }: RecordBatch): number {
   return ops.subarray(0, count).reduce((sum, op) => sum + Number(op !== SKIP), 0)
-}
-
-/** The position of a listing: its slice and page, null for the first page. */
-export interface Listing {
-  readonly slice: string | null
-  readonly page: Link | null
-}
-
-/** Writes the records of lists from a position on, and yields the new position after each page. */
-export async function* emitSlices(
-  slices: readonly Slice[],
-  { slice: at, page: stored }: Listing,
-  settings: EmitSettings,
-  context: StreamContext,
-): AsyncGenerator<Listing, void> {
-  const { stream } = context.state
-  const first = slices.findIndex(({ key }) => key === at)
-  let page = first < 0 ? null : stored
-  let refusals = 0
-  for (const [i, { key, link }] of slices.entries()) {
-    if (i < first) continue
-    const kind = page === null ? 'list' : 'next'
-    try {
-      for await (const end of emitPages(page?.url ?? link, kind, context, {
-        ...settings,
-        slice: key,
-        of: link,
-      })) {
-        if (end.nextLink === undefined) continue
-        yield { slice: key, page: { url: end.nextLink, at: context.clock.now() } }
-      }
-    } catch (error) {
-      // Not every collection with references is documented to list them here.
-      if (stream.nested !== 'referenced_collections' || !isUnknown(error)) throw error
-      // If all collections are refused, the stream is not offered; treating it as empty would delete everything.
-      if (++refusals === slices.length) throw error
-      keepReferences(key, error, context)
-    }
-    page = null
-    const next = slices[i + 1]
-    if (next !== undefined) yield { slice: next.key, page }
-  }
-}
-
-function isUnknown(error: unknown): error is HttpError {
-  return error instanceof HttpError && error.is('unknown')
-}
-
-/**
- * Keeps the rows of a collection that was not listed, because they may still exist; also those that a new generation
- * would remove.
- */
-function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
-  const { stream, keys, mode, startsNoDelta } = state
-  const kept = keys.keepUnseen('window', (key) => JSON.parse(String(key))[0] === collection)
-  const what = warningOf(
-    'references-not-listed',
-    `${stream.stream}: the service did not list the references of ${collection} this time`,
-  )
-  if (startsNoDelta) {
-    state.keepOlder()
-    log.info(`${what}. ${error.message}`)
-  } else if (kept > 0) {
-    state.keepOlder()
-    log.warn(
-      `${what}, so the ${kept} that the warehouse may have stay as they are. ${error.message}`,
-    )
-  } else if (mode === 'full_refresh') {
-    log.warn(`${what}, so this full refresh has none of them. ${error.message}`)
-  } else log.info(`${what}. ${error.message}`)
 }

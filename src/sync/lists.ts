@@ -1,12 +1,21 @@
+import type { DayRange } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import type { HttpError } from '../http/http-error.ts'
-import { isNotOffered } from '../pages/page-failures.ts'
-import { deltaStart, slicesOf } from '../pages/slices.ts'
+import { HttpError } from '../http/http-error.ts'
+import { DeadLinkError, isNotOffered } from '../pages/page-failures.ts'
+import { deltaStart, type Slice, slicesOf } from '../pages/slices.ts'
+import type { Key } from '../rows/id-set.ts'
+import { changedRows } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
-import { emitPages, emitSlices } from './emit.ts'
-import { type Changes, LIST, type List, type Position } from './position.ts'
-import { lastDay, type StreamContext } from './stream-state.ts'
+import type { EmitSettings, StreamContext } from './emit.ts'
+import {
+  type Changes,
+  changesAfter,
+  LIST,
+  type Link,
+  type List,
+  type Position,
+} from './position.ts'
 
 /**
  * Reads lists: of a stream without a delta, of a full refresh, or of the days before a delta's window. Interrupted lists
@@ -14,15 +23,15 @@ import { lastDay, type StreamContext } from './stream-state.ts'
  * listed a second time, and the days before the window are compared with their lists by the next sync.
  */
 export async function list(position: List, context: StreamContext): Promise<Position> {
-  const { state, config, endpoints, clock, output, parts, inventory } = context
+  const { state, config, endpoints, clock, output, parts, inventory, lastDay } = context
   const { stream, start, mode } = state
   const { history } = position
-  const until = position.until ?? lastDay(context)
+  const until = position.until ?? lastDay
   const begunAt = history?.begunAt ?? clock.now()
   const isResumed = position.slice !== null
   const range = start === null ? undefined : { from: start, until }
   if (history === null) {
-    if (start !== null) state.listUntil(until)
+    if (start !== null) state.note({ listedUntil: until })
     if (config.auditDays > 0 && inventory !== undefined && !isResumed)
       parts.begin(range ?? null, true)
   }
@@ -57,7 +66,7 @@ function withoutHistory(changes: Changes, { state, log }: StreamContext): Change
     ),
   )
   state.keys.keepUnseen('history')
-  state.keepOlder()
+  state.note({ replacesOlder: false })
   return { ...changes, requested: false, historyAt: null }
 }
 
@@ -67,20 +76,17 @@ async function listElsewhere(error: HttpError, context: StreamContext): Promise<
   if (state.mode === 'incremental') {
     // The delta was refused before the list, perhaps temporarily: the next sync requests it first.
     state.beginAnew(clock.now())
-    await output.state()
+    await output.checkpoint({ flush: true })
     throw error
   }
-  if (state.startsNoDelta) throw withoutList(error)
+  if (state.startsNoDelta)
+    throw new ConnectorError(
+      'config',
+      'no-list',
+      'The service offers no list of this stream, and this command starts no delta.',
+      { cause: error },
+    )
   await readByDelta(context)
-}
-
-function withoutList(error: HttpError): ConnectorError {
-  return new ConnectorError(
-    'config',
-    'no-list',
-    'The service offers no list of this stream, and this command starts no delta.',
-    { cause: error },
-  )
 }
 
 /** Reads a stream without a list by the first phase of a delta, which has the same rows. */
@@ -95,5 +101,150 @@ async function readByDelta(context: StreamContext): Promise<void> {
   )
   const link = deltaStart(stream, deltaWindow(start, clock.now()), config, endpoints)
   // A list cannot be continued from the pages of a delta, so there are no checkpoints.
-  for await (const _ of emitPages(link, 'start', context, { purpose: 'rows' }));
+  for await (const _ of context.emit(link, 'start', { purpose: 'rows' }));
+}
+
+/** What came of lists that were read in addition to the stream itself. */
+export type ListsOutcome = 'read' | 'not offered' | 'failed'
+
+/** How rows are written that a complete read has not found, or that were not confirmed, whatever their day is. */
+export function secondLook({ state }: StreamContext): EmitSettings {
+  const { stream, start, position } = state
+  const window = changesAfter(position)?.window ?? null
+  return { ...changedRows(stream.dateField, start, window), purpose: 'second look' }
+}
+
+/** Lists that are read in addition to the stream itself. */
+interface ExtraLists {
+  readonly purpose: 'comparison' | 'departure' | 'repair' | 'second look'
+  readonly range: DayRange | null
+  /** See `EmitSettings`. */
+  readonly onFound?: EmitSettings['onFound']
+  /** Whether others of the same look have been answered. */
+  readonly isBegun?: boolean
+}
+
+/**
+ * Reads extra lists from their beginning. Beside a delta that works they are extra work: if they fail, the stream does
+ * not.
+ */
+export async function readExtraLists(
+  { purpose, range, onFound, isBegun = false }: ExtraLists,
+  context: StreamContext,
+): Promise<ListsOutcome> {
+  const { state, output, log, pages } = context
+  const settings =
+    purpose === 'comparison' || purpose === 'departure'
+      ? { purpose }
+      : { ...secondLook(context), purpose, onFound }
+  const before = pages.count
+  try {
+    for await (const _ of emitSlices(slicesIn(range, context), BEGINNING, settings, context))
+      await output.checkpoint()
+    return 'read'
+  } catch (error) {
+    // A service that has answered one of these lists offers them.
+    const isOffered = isBegun || pages.count > before
+    if (isNotOffered(error) && !isOffered) return 'not offered'
+    if (!isExtra(error, context)) throw error
+    log.warn(
+      warningOf(
+        'lists-failed',
+        `${state.stream.stream}: its changes were read, but not the lists with which they are compared. Rows that only these lists could confirm stay as they are, and the next audit compares them again. ${(error as Error).message}`,
+      ),
+    )
+    return 'failed'
+  }
+}
+
+/** The lists of a range; of references, only those in which a row is missing, if there is one. */
+function slicesIn(range: DayRange | null, { state, config, endpoints }: StreamContext): Slice[] {
+  const slices = slicesOf(state.stream, range ?? undefined, config, endpoints)
+  if (state.stream.nested !== 'referenced_collections') return slices
+  const collections = new Set([...state.keys.gone()].map(collectionOf))
+  return collections.size === 0 ? slices : slices.filter(({ key }) => collections.has(key))
+}
+
+/** The collection of a reference. */
+function collectionOf(key: Key): string {
+  return JSON.parse(String(key))[0]
+}
+
+/** Failures that do not come from the answers of the service. */
+const OWN_FAULTS: ReadonlySet<string> = new Set(['library-misused', 'state-not-valid'])
+
+/** Whether a failure concerns only work in addition to a delta that works. */
+export function isExtra(error: unknown, { state }: StreamContext): boolean {
+  if (changesAfter(state.position) === undefined) return false
+  if (error instanceof DeadLinkError) return true
+  return error instanceof ConnectorError && !OWN_FAULTS.has(error.id)
+}
+
+/** The position of a listing: its slice and page, null for the first page. */
+interface Listing {
+  readonly slice: string | null
+  readonly page: Link | null
+}
+
+const BEGINNING: Listing = { slice: null, page: null }
+
+/** Writes the records of lists from a position on, and yields the new position after each page. */
+async function* emitSlices(
+  slices: readonly Slice[],
+  { slice: at, page: stored }: Listing,
+  settings: EmitSettings,
+  context: StreamContext,
+): AsyncGenerator<Listing, void> {
+  const { stream } = context.state
+  const first = slices.findIndex(({ key }) => key === at)
+  let page = first < 0 ? null : stored
+  let refusals = 0
+  for (const [i, { key, link }] of slices.entries()) {
+    if (i < first) continue
+    const kind = page === null ? 'list' : 'next'
+    try {
+      for await (const end of context.emit(page?.url ?? link, kind, {
+        ...settings,
+        slice: key,
+        of: link,
+      })) {
+        if (end.nextLink === undefined) continue
+        yield { slice: key, page: { url: end.nextLink, at: context.clock.now() } }
+      }
+    } catch (error) {
+      // Not every collection with references is documented to list them here.
+      const isUnknown = error instanceof HttpError && error.is('unknown')
+      if (stream.nested !== 'referenced_collections' || !isUnknown) throw error
+      // If all collections are refused, the stream is not offered; treating it as empty would delete everything.
+      if (++refusals === slices.length) throw error
+      keepReferences(key, error, context)
+    }
+    page = null
+    const next = slices[i + 1]
+    if (next !== undefined) yield { slice: next.key, page }
+  }
+}
+
+/**
+ * Keeps the rows of a collection that was not listed, because they may still exist; also those that a new generation
+ * would remove.
+ */
+function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
+  const { stream, keys, mode, startsNoDelta } = state
+  const kept = keys.keepUnseen('window', (key) => collectionOf(key) === collection)
+  const what = warningOf(
+    'references-not-listed',
+    `${stream.stream}: the service did not list the references of ${collection} this time`,
+  )
+  if (startsNoDelta) {
+    state.note({ replacesOlder: false })
+    log.info(`${what}. ${error.message}`)
+  } else if (kept > 0) {
+    state.note({ replacesOlder: false })
+    log.warn(
+      `${what}, so the ${kept} that the warehouse may have stay as they are. ${error.message}`,
+    )
+  } else if (mode === 'full_refresh') {
+    log.warn(`${what}, so this full refresh has none of them. ${error.message}`)
+  } else log.info(`${what}. ${error.message}`)
 }

@@ -1,29 +1,26 @@
 import { warningOf } from '../ground/message-ids.ts'
 import type { Log } from '../protocol/connector.ts'
 
-/** Collects the deltas of a sync that ended before the service's 72 hours were over. */
-export interface ExpiredDeltas {
-  /** `isLive` if the delta had answered in this sync. */
-  add(stream: string, isLive: boolean): void
-  /** The advice for the operator, in one message for all streams; undefined if there are none. */
-  advice(): string | undefined
-}
-
 const RULE =
   'The service keeps one delta per collection and client, and each start ends the one before it.'
 const ONE_PIPELINE =
   'Make sure that one tenant has one pipeline, or give each pipeline a client of its own.'
 
+/** Collects the deltas of a sync that ended before the service's 72 hours were over. */
+export type ExpiredDeltas = ReturnType<typeof createExpiredDeltas>
+
 /** Creates the collection. `continued` is the number of streams whose delta began in an earlier sync. */
-export function createExpiredDeltas(continued: number): ExpiredDeltas {
+export function createExpiredDeltas(continued: number) {
   const streams = new Set<string>()
   let isLive = false
   return {
-    add(stream, wasLive) {
+    /** `wasLive`: the delta had answered in this sync. */
+    add(stream: string, wasLive: boolean) {
       streams.add(stream)
       isLive ||= wasLive
     },
-    advice() {
+    /** The advice for the operator, in one message for all streams; undefined if there are none. */
+    advice(): string | undefined {
       if (streams.size === 0) return undefined
       const what = warningOf(
         'deltas-ended-early',
@@ -40,23 +37,19 @@ export function createExpiredDeltas(continued: number): ExpiredDeltas {
   }
 }
 
+export type StreamLog = Pick<Log, 'debug' | 'warn'>
+
 /**
  * The warnings of the streams of a sync. A warning often applies to many streams: it is logged immediately for the
  * first one, and for all others in one line at the end.
  */
-export interface StreamWarnings {
-  /** A log that puts the name of the stream before each message. */
-  of(stream: string): StreamLog
-  /** Logs the collected warnings. Must be called once, after all streams have been read. */
-  logRest(): void
-}
+export type StreamWarnings = ReturnType<typeof createStreamWarnings>
 
-export type StreamLog = Pick<Log, 'debug' | 'warn'>
-
-export function createStreamWarnings(log: Log): StreamWarnings {
+export function createStreamWarnings(log: Log) {
   const others = new Map<string, string[]>()
   return {
-    of: (stream) => ({
+    /** A log that puts the name of the stream before each message. */
+    of: (stream: string): StreamLog => ({
       debug: (text) => log.debug(`${stream}: ${text}`),
       warn(text) {
         const streams = others.get(text)
@@ -66,6 +59,7 @@ export function createStreamWarnings(log: Log): StreamWarnings {
         say(`${stream}: ${text}`)
       },
     }),
+    /** Logs the collected warnings. Must be called once, after all streams have been read. */
     logRest() {
       for (const [text, streams] of others)
         if (streams.length > 0) log.warn(`${streams.sort().join(', ')}: ${text}`)

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest'
 import { parseConfig } from '../config/config.ts'
 import { createEndpoints } from '../http/endpoints.ts'
+import { DeadLinkError, type DeadLinkReason } from '../pages/page-failures.ts'
 import type { StreamOutput } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
-import { type Decision, decide, startOf } from './plan.ts'
-import type { Changes } from './position.ts'
-import { FRESH, type StoredState, writeFields, writeState } from './stored-state.ts'
+import { type Decision, decide, reasonOfDeadLink, startOf } from './plan.ts'
+import { type Changes, LIST as FIRST_LIST, INITIAL, type Position } from './position.ts'
+import { FRESH, fieldDigests, type StoredState, writeState } from './stored-state.ts'
 import { identityOf, type StreamTask } from './stream-task.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
@@ -55,18 +56,19 @@ const CHANGES: Changes = {
 function stored(more: Partial<StoredState> = {}): unknown {
   const { start, ...identity } = identityOf(task(), settings)
   const keys = { highestVersion: null, isTracked: true, window: 'rAA==', history: null }
-  return writeState({
+  const state: StoredState = {
     ...FRESH,
     ...identity,
     start,
-    fields: writeFields(['id', 'date']),
+    fields: fieldDigests(['id', 'date']),
     generation: 1_795_000_000,
     cursor: 7,
     isSettled: true,
     position: CHANGES,
     keys: { ...keys, pending: [], unconfirmed: null, written: null },
     ...more,
-  })
+  }
+  return writeState(state, state.keys)
 }
 
 const LIST = { phase: 'complete', next: 'list' } as const
@@ -224,4 +226,23 @@ it.each<[string, StreamTask, string]>([
   ['as a whole list', refreshing({ storedState: begun({ isSettled: true }) }), 'whole list'],
 ])('tells observers that a stream is read %s', (_, given, how) => {
   expect(startOf(decide(given, settings)).how).toBe(how)
+})
+
+it.each<[DeadLinkReason, Position, string]>([
+  ['used', CHANGES, 'its link is used up, because the answer to it was lost. HTTP 409'],
+  ['unusable', CHANGES, 'its link cannot be used any more. HTTP 409'],
+  ['expired', CHANGES, 'its delta has ended, although its link is only 24.0 hours old. HTTP 409'],
+  ['expired', { ...CHANGES, delta: { url: 'x', at: null } }, 'its link has expired. HTTP 409'],
+  [
+    'expired',
+    { ...INITIAL, page: { url: 'x', at: hoursAgo(1) } },
+    'its delta has ended, although its link is only 1.0 hours old. HTTP 409',
+  ],
+  [
+    'expired',
+    { ...FIRST_LIST, history: { begunAt: null, changes: CHANGES } },
+    'its link has expired. HTTP 409',
+  ],
+])('says why a link that is %s starts a stream over: %#', (why, position, message) => {
+  expect(reasonOfDeadLink(new DeadLinkError(why, 'HTTP 409.'), position, NOW).message).toBe(message)
 })

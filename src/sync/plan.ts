@@ -2,13 +2,20 @@ import type { Config } from '../config/config.ts'
 import { earlier, isLater } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
+import type { DeadLinkError } from '../pages/page-failures.ts'
 import type { StreamStart } from '../protocol/connector.ts'
-import { charactersOf, type IdBudget } from '../rows/stored-keys.ts'
+import { charactersOf } from '../rows/stored-keys.ts'
 import type { Stream } from '../streams/collections.ts'
-import type { StreamLog } from './notices.ts'
+import { firstKept } from './delta-window.ts'
 import { isOfDelta, type Position } from './position.ts'
-import { addedFields, readState, type StoredState, writeFields } from './stored-state.ts'
-import { createStreamState, type StartOver, type StreamState, streamStart } from './stream-state.ts'
+import { addedFields, readState, type StoredState } from './stored-state.ts'
+import {
+  createStreamState,
+  type StartOver,
+  type StateTools,
+  type StreamState,
+  streamStart,
+} from './stream-state.ts'
 import {
   type DecisionSettings,
   type Identity,
@@ -145,7 +152,7 @@ function refusal(stored: StoredState, message: string): Decision {
 const ASKED_FOR: StartOver = {
   why: 'full refresh',
   message: 'a full refresh was asked for',
-  isExpected: true,
+  isQuiet: true,
 }
 
 /** Why a stream starts over although its state is its own; undefined if it continues. */
@@ -213,6 +220,25 @@ function reasonInFields(
   }
 }
 
+/** Why a stream starts over after a link has died. */
+export function reasonOfDeadLink(error: DeadLinkError, position: Position, now: Date): StartOver {
+  // The consequence is appended to the same sentence.
+  const details = error.message.replace(/\.$/, '')
+  const reason = (why: string, message: string): StartOver => ({
+    why,
+    message: `${message} ${details}`,
+    isDeadLink: true,
+  })
+  if (error.why === 'used')
+    return reason('lost answer', 'its link is used up, because the answer to it was lost.')
+  if (error.why === 'unusable') return reason('unusable link', 'its link cannot be used any more.')
+  const at = position.phase === 'list' ? null : deltaTime(position)
+  if (at === null) return reason('expired link', 'its link has expired.')
+  const hours = Math.max(0, (now.getTime() - at.getTime()) / 3_600_000)
+  const text = `its delta has ended, although its link is only ${hours.toFixed(1)} hours old.`
+  return { ...reason('ended delta', text), isQuiet: true }
+}
+
 /** When the service sent the link with which the delta continues; null if there is none. */
 function deltaTime(position: Position): Date | null {
   switch (position.phase) {
@@ -227,78 +253,36 @@ function deltaTime(position: Position): Date | null {
   }
 }
 
-/** What the plan of a stream depends on. */
-export interface PlanSettings {
-  readonly config: Config
-  /** The service's time. */
-  readonly now: Date
-  readonly log: StreamLog
-  /** Shared by all streams of the sync. */
-  readonly ids: IdBudget
-}
-
 /**
  * Creates the state of a read before its first request, according to a decision. Logs why the stream starts over;
  * throws if it must not be read.
  */
-export function plan(decision: Decision, task: StreamTask, settings: PlanSettings): StreamState {
-  const { config, log, now } = settings
+export function plan(
+  decision: Decision,
+  task: StreamTask,
+  tools: StateTools & { readonly config: Config },
+): StreamState {
   if (decision.do === 'refuse') throw decision.error
-  const state =
-    decision.do === 'begin' ? begun(decision, task, settings) : restored(decision, task, settings)
-  if (decision.do === 'begin' || !state.isContinued) return state
+  const begin = ({ why, warning, replacesOlder }: Beginning, cursor: number) => {
+    if (warning !== undefined) tools.log.warn(warning)
+    const values = { ...decision.identity, replacesOlder, cursor }
+    return createStreamState({ values, why }, task, tools)
+  }
+  if (decision.do === 'begin') return begin(decision, decision.cursor)
+  const { stored, startOver, identity } = decision
+  const { start, cursor } = stored
+  let state: StreamState
+  try {
+    state = createStreamState({ values: { ...identity, start, cursor }, stored }, task, tools)
+  } catch {
+    return begin(notUsable('its set of ids is damaged'), cursor)
+  }
   // Without a page, the first phase is read from its beginning, so the rows that it had found may have been deleted.
   if (state.position.phase === 'initial' && state.position.page === null) state.keys.beginReading()
-  const { stored, startOver, identity } = decision
-  if (isLater(identity.start, stored.start) && config.startDate !== undefined) {
-    log.warn(
-      warningOf(
-        'start-date-later',
-        `the start date is now ${identity.start}, but the warehouse holds rows from ${stored.start} on; they stay and are kept up to date. Reset the stream to leave them out.`,
-      ),
-    )
-  }
-  if (startOver !== undefined)
-    state.startOver(startOver, now, earlier(identity.start, stored.start))
+  const kept = firstKept(task.stream.stream, tools.config, tools.now)
+  if (isLater(kept, start)) state.note({ keptFrom: kept })
+  if (startOver !== undefined) state.startOver(startOver, tools.now, earlier(identity.start, start))
   return state
-}
-
-type Of<Do extends Decision['do']> = Extract<Decision, { readonly do: Do }>
-
-function begun(
-  { why, warning, replacesOlder, cursor, identity }: Omit<Of<'begin'>, 'do'>,
-  task: StreamTask,
-  settings: PlanSettings,
-): StreamState {
-  if (warning !== undefined) settings.log.warn(warning)
-  return createStreamState({
-    ...settingsOf(task, settings),
-    ...identity,
-    why,
-    replacesOlder,
-    cursor,
-  })
-}
-
-/** Restores a read with the current settings; if they have changed, the stream starts over. */
-function restored(
-  { stored, identity }: Of<'restore'>,
-  task: StreamTask,
-  settings: PlanSettings,
-): StreamState {
-  const { start, cursor } = stored
-  try {
-    return createStreamState({ ...settingsOf(task, settings), ...identity, start, cursor }, stored)
-  } catch {
-    return begun({ ...notUsable('its set of ids is damaged'), cursor, identity }, task, settings)
-  }
-}
-
-function settingsOf(
-  { stream, mode, refresh, byLists, fields }: StreamTask,
-  { now, log, ids }: PlanSettings,
-) {
-  return { stream, mode, refresh, byLists, fields: writeFields(fields), now, log, ids }
 }
 
 /** The number of characters in the state for the sets of ids from which the stream continues. */
@@ -313,7 +297,7 @@ export function continuesDelta(decision: Decision): boolean {
   return isOfDelta(decision.stored.position)
 }
 
-/** Where the reading of the stream starts, for observers. */
+/** Where the reading of the stream starts, for the progress of the sync. */
 export function startOf(decision: Decision): StreamStart {
   if (decision.do === 'begin') return streamStart(undefined, decision.why)
   return streamStart(decision.stored, 'startOver' in decision ? decision.startOver?.why : undefined)

@@ -1,4 +1,15 @@
 import { addDays, type Day } from '../ground/days.ts'
+import {
+  day,
+  fieldTable,
+  flag,
+  moment,
+  oneOf,
+  or,
+  plain,
+  text,
+  type ValuesOf,
+} from './state-fields.ts'
 
 /** A link of the service, and the service's time when it was sent; null if the state does not have the time. */
 export interface Link {
@@ -88,98 +99,78 @@ export function isOfDelta(position: Position): boolean {
   )
 }
 
-/** The fields of a stored state for the position. */
-export interface PositionFields {
-  /**
-   * The phase of `Position`; `backfill` for the lists of the days before the window. A complete position that continues
-   * with its changes is stored as `changes`.
-   */
-  readonly phase: string
-  /** The page or the delta link to request next. */
-  readonly link: string | null
-  readonly link_at: string | null
-  readonly requested: boolean
-  readonly slice: string | null
-  readonly listing_at: string | null
-  readonly until: string | null
-  readonly window: string | null
-  /** The delta link that is followed after the lists of the days before the window. */
-  readonly delta_link: string | null
-  readonly delta_link_at: string | null
-  readonly backfilled_at: string | null
-}
+/**
+ * The fields of a position in the stored state. Its phase is `backfill` for the lists of the days before the window, and a
+ * complete position that continues with its changes is stored as `changes`.
+ */
+export const POSITION = fieldTable({
+  phase: plain(
+    'phase',
+    oneOf('initial', 'backfill', 'changes', 'list', 'complete'),
+    'complete',
+    'the phase of the read',
+  ),
+  link: plain('link', or(null, text), null, 'the page or the delta link to request next'),
+  linkAt: moment('link_at', 'when the service sent it'),
+  requested: plain('requested', flag, false, 'whether the delta link may have been requested'),
+  slice: plain('slice', or(null, text), null, 'the list that is being read'),
+  listingAt: moment('listing_at', 'when the first list was requested'),
+  until: plain('until', or(null, day), null, 'the last day of the lists'),
+  window: plain('window', or(null, day), null, "the first day of the delta's window"),
+  deltaLink: plain('delta_link', or(null, text), null, 'the delta link to follow after the lists'),
+  deltaLinkAt: moment('delta_link_at', 'when the service sent that one'),
+  historyAt: moment('backfilled_at', 'when the days before the window were last listed'),
+})
 
-/** Other fields of the state that limit the possible positions. */
-interface Surroundings {
-  readonly mode: string
-  readonly start: string | null
-  readonly backfill_ids: string | null
-}
+type PositionFields = ValuesOf<typeof POSITION.fields>
 
-const NOWHERE: PositionFields = {
-  phase: 'complete',
-  link: null,
-  link_at: null,
-  requested: false,
-  slice: null,
-  listing_at: null,
-  until: null,
-  window: null,
-  delta_link: null,
-  delta_link_at: null,
-  backfilled_at: null,
-}
+const NOWHERE = POSITION.fresh
 
-/** Converts a position to fields. A complete position that continues with its changes is stored as these changes. */
+/** Converts a position to its fields. */
 export function positionFields(position: Position): PositionFields {
-  const { phase } = position
-  switch (phase) {
-    case 'initial':
-      return { ...NOWHERE, phase, ...linkFields(position.page), window: position.window }
-    case 'changes':
-      return {
-        ...NOWHERE,
-        phase,
-        ...linkFields(position.delta),
-        requested: position.requested,
-        window: position.window,
-        backfilled_at: textOf(position.historyAt),
-      }
-    case 'list':
-      return {
-        ...NOWHERE,
-        phase: position.history === null ? phase : 'backfill',
-        ...linkFields(position.page),
-        slice: position.slice,
-        until: position.until,
-        ...historyFields(position.history),
-      }
+  switch (position.phase) {
+    case 'initial': {
+      const { phase, page, window } = position
+      return { ...NOWHERE, phase, ...linkFields(page), window }
+    }
+    case 'changes': {
+      const { phase, delta, requested, window, historyAt } = position
+      return { ...NOWHERE, phase, ...linkFields(delta), requested, window, historyAt }
+    }
+    case 'list': {
+      const { phase, page, slice, until, history } = position
+      const listing = { ...NOWHERE, phase, ...linkFields(page), slice, until }
+      if (history === null) return listing
+      const { delta, window } = history.changes
+      const after = { deltaLink: delta.url, deltaLinkAt: delta.at, window }
+      return { ...listing, phase: 'backfill', listingAt: history.begunAt, ...after }
+    }
     case 'complete':
       return position.next === 'list' ? NOWHERE : positionFields(position.next)
   }
 }
 
-function historyFields(history: History | null): Partial<PositionFields> {
-  if (history === null) return {}
-  const { begunAt, changes } = history
-  return {
-    listing_at: textOf(begunAt),
-    window: changes.window,
-    delta_link: changes.delta.url,
-    delta_link_at: textOf(changes.delta.at),
-  }
+/** Other values of the state that limit the possible positions. */
+interface Surroundings {
+  readonly mode: string
+  readonly start: Day | null
+  /** Whether it has ids of days before the window. */
+  readonly hasHistoryIds: boolean
 }
 
 /** Restores a position; undefined if the fields lack something that the phase needs, or contradict each other. */
-export function readPosition(stored: PositionFields & Surroundings): Position | undefined {
-  const { mode, phase, start, window, until, slice, requested } = stored
+export function readPosition(
+  fields: PositionFields,
+  { mode, start, hasHistoryIds }: Surroundings,
+): Position | undefined {
+  const { phase, window, until, slice, requested, historyAt, listingAt } = fields
   const isList = phase === 'list' || phase === 'complete'
   if (mode === 'full_refresh' && !isList) return undefined
   // Only streams with dates have a window, and only a start before it has days before the window.
   const isWindowed = (start === null) === (window === null)
   const hasHistory = start !== null && window !== null && start < window
-  if (stored.backfill_ids !== null && !isList && !hasHistory) return undefined
-  const page = readLink(stored.link, stored.link_at)
+  if (hasHistoryIds && !isList && !hasHistory) return undefined
+  const page = linkOf(fields.link, fields.linkAt)
   const isListing = until !== null && (page === null || slice !== null) && (start ?? '') <= until
   const changes = (delta: Link): Changes => ({
     phase: 'changes',
@@ -188,7 +179,7 @@ export function readPosition(stored: PositionFields & Surroundings): Position | 
     // After an interrupted first read, its link may have been requested, too.
     maybeConsumed: phase === 'changes' ? requested : true,
     window,
-    historyAt: readTime(stored.backfilled_at),
+    historyAt,
   })
   switch (phase) {
     case 'initial':
@@ -196,9 +187,9 @@ export function readPosition(stored: PositionFields & Surroundings): Position | 
         ? { phase, page, window, maybeConsumed: page !== null }
         : undefined
     case 'backfill': {
-      const delta = readLink(stored.delta_link, stored.delta_link_at)
+      const delta = linkOf(fields.deltaLink, fields.deltaLinkAt)
       if (!hasHistory || delta === null || !isListing) return undefined
-      const history = { begunAt: readTime(stored.listing_at), changes: changes(delta) }
+      const history = { begunAt: listingAt, changes: changes(delta) }
       return { phase: 'list', slice, page, until, history }
     }
     case 'changes':
@@ -207,23 +198,15 @@ export function readPosition(stored: PositionFields & Surroundings): Position | 
       return isListing || (page === null && slice === null && until === null)
         ? { phase, slice, page, until, history: null }
         : undefined
-    default:
-      return page === null && slice === null ? { phase: 'complete', next: 'list' } : undefined
+    case 'complete':
+      return page === null && slice === null ? { phase, next: 'list' } : undefined
   }
 }
 
-function linkFields(link: Link | null): Pick<PositionFields, 'link' | 'link_at'> {
-  return { link: link?.url ?? null, link_at: textOf(link?.at ?? null) }
+function linkFields(link: Link | null): Pick<PositionFields, 'link' | 'linkAt'> {
+  return { link: link?.url ?? null, linkAt: link?.at ?? null }
 }
 
-function readLink(url: string | null, at: string | null): Link | null {
-  return url === null ? null : { url, at: readTime(at) }
-}
-
-function textOf(time: Date | null): string | null {
-  return time?.toISOString() ?? null
-}
-
-function readTime(text: string | null): Date | null {
-  return text === null ? null : new Date(text)
+function linkOf(url: string | null, at: Date | null): Link | null {
+  return url === null ? null : { url, at }
 }

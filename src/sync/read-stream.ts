@@ -1,13 +1,15 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { DeadLinkError } from '../pages/page-failures.ts'
+import { deleteMissing, mayDelete, refuseWithheld, warnOfReported } from './brake.ts'
 import { confirmMissing, confirmUnconfirmed } from './confirm.ts'
 import { changes, initial } from './delta.ts'
 import { nextComparison } from './due.ts'
-import { emitDeletes } from './emit.ts'
+import type { StreamContext } from './emit.ts'
 import { list } from './lists.ts'
+import { reasonOfDeadLink } from './plan.ts'
 import type { Position } from './position.ts'
 import { reconcile } from './reconcile.ts'
-import type { StartOver, StreamContext } from './stream-state.ts'
+import { leaveDays } from './retention.ts'
 
 /**
  * Reads one stream completely: from the position in its state, and from the beginning again if a link is dead. It
@@ -16,43 +18,44 @@ import type { StartOver, StreamContext } from './stream-state.ts'
 export async function readStream(context: StreamContext): Promise<void> {
   const { state, output, log, inventory } = context
   inventory?.begun(state)
-  output.started(() => state.blob())
+  output.started(() => state.blob(), state.begunFrom)
   try {
     if (state.isRefreshed)
       log.info(
         `${state.stream.stream}: an earlier attempt of this full refresh has written all of it, so nothing is read.`,
       )
     else await readToEnd(context)
-    output.running()
     await output.complete()
   } finally {
     // The last state may be the first one into which the ids do not fit.
-    if (state.mode === 'incremental' && !state.keys.isTracked) output.untracked()
+    if (state.mode === 'incremental' && !state.keys.isTracked) output.note({ type: 'untracked' })
   }
 }
 
 async function readToEnd(context: StreamContext): Promise<void> {
-  const { state, pages, clock, output, observer } = context
+  const { state, pages, clock, output, expiredDeltas } = context
   for (let best = -1; ; ) {
     pages.restartCount()
-    observer?.started(state.stream.stream, state.begunFrom)
     try {
       await readPhases(context)
       return
     } catch (error) {
       if (!(error instanceof DeadLinkError)) throw error
-      const reason = { ...reasonOf(error, context), isDeadLink: true }
+      const now = clock.now()
+      const reason = reasonOfDeadLink(error, state.position, now)
+      if (reason.isQuiet) expiredDeltas.add(state.stream.stream, pages.count > 0)
       if (state.mode === 'full_refresh' && !state.keys.isTracked) {
         // The rows stay if the next sync may belong to the same refresh.
-        if (state.refresh === undefined) {
-          state.beginAnew(clock.now())
-          await output.state()
+        if (state.refresh === null) {
+          state.beginAnew(now)
+          await output.checkpoint({ flush: true })
         }
-        throw refreshNotRepeated(error, state.refresh !== undefined)
+        throw refreshNotRepeated(error, state.refresh !== null)
       }
       if (pages.count <= best) throw neverFinishes(error)
       best = pages.count
-      state.startOver(reason, clock.now())
+      state.startOver(reason, now)
+      output.note({ type: 'started over', start: state.begunFrom })
     }
   }
 }
@@ -67,17 +70,21 @@ async function readPhases(context: StreamContext): Promise<void> {
   const wasSettled = state.isSettled
   await beginSync(context)
   await readToComplete(context)
-  const onlyListed = await confirmMissing(context)
+  await confirmMissing(context)
   const { auditDays, historyRefreshDays } = config
-  const reason = wasSettled
-    ? nextComparison({ ...state, auditDays, historyRefreshDays, now: clock.now() })
-    : undefined
-  if (reason !== undefined) await emitDeletes(context)
+  // What is withheld is looked for first.
+  const isFree = state.withheldSince === null && mayDelete(context)
+  const reason =
+    wasSettled && isFree
+      ? nextComparison({ ...state, auditDays, historyRefreshDays, now: clock.now() })
+      : undefined
+  if (reason !== undefined) await deleteMissing(context)
   const compared = reason === undefined ? undefined : await reconcile(reason, context)
   await confirmUnconfirmed(context, compared)
   inventory?.note(state.keys, parts)
-  await emitDeletes(context)
-  state.keys.leaveUnconfirmed(onlyListed)
+  warnOfReported(context)
+  const withheld = await deleteMissing(context)
+  if (withheld !== undefined) await refuseWithheld(withheld, context)
 }
 
 /** Reads phase after phase, until everything of this sync has been read. */
@@ -91,12 +98,14 @@ async function readToComplete(context: StreamContext): Promise<void> {
 }
 
 /** Prepares a sync: a whole list is read again at each sync. */
-async function beginSync({ state, clock, output }: StreamContext): Promise<void> {
+async function beginSync(context: StreamContext): Promise<void> {
+  const { state, clock, output } = context
   // The service may offer a delta now that it did not offer at the last sync.
   if (state.position.phase === 'complete') state.beginAnew(clock.now())
   // If a sync is killed before its first state, no state knows the cursors that it has written. The changes of a
   // delta begin with a state anyway.
   if (state.position.phase !== 'changes' || state.position.requested) await output.checkpoint()
+  await leaveDays(context)
 }
 
 async function read(position: Position, context: StreamContext): Promise<Position> {
@@ -110,31 +119,6 @@ async function read(position: Position, context: StreamContext): Promise<Positio
     case 'complete':
       return position
   }
-}
-
-function reasonOf(error: DeadLinkError, context: StreamContext): StartOver {
-  const { state, expiredDeltas, pages, clock } = context
-  // The consequence is appended to the same sentence.
-  const details = error.message.replace(/\.$/, '')
-  const reason = (why: string, message: string) => ({ why, message: `${message} ${details}` })
-  if (error.why === 'used') {
-    return reason('lost answer', 'its link is used up, because the answer to it was lost.')
-  }
-  if (error.why === 'unusable') {
-    return reason('unusable link', 'its link cannot be used any more.')
-  }
-  const at = linkTime(state.position)
-  if (at === null) return reason('expired link', 'its link has expired.')
-  expiredDeltas.add(state.stream.stream, pages.count > 0)
-  const hours = Math.max(0, (clock.now().getTime() - at.getTime()) / 3_600_000)
-  const text = `its delta has ended, although its link is only ${hours.toFixed(1)} hours old.`
-  return { ...reason('ended delta', text), isToldAtEnd: true }
-}
-
-/** When the service sent the link of the current delta. */
-function linkTime(position: Position): Date | null {
-  if (position.phase === 'initial') return position.page?.at ?? null
-  return position.phase === 'changes' ? position.delta.at : null
 }
 
 /**

@@ -7,20 +7,16 @@ import { createPageReader } from '../pages/page-reader.ts'
 import { createPages } from '../pages/pages.ts'
 import { createSuppression } from '../pages/suppression.ts'
 import { createWaiting, createWaitReport, stillWaiting } from '../pages/waiting.ts'
-import type { Failure, Log, SyncFacts, SyncObserver } from '../protocol/connector.ts'
+import type { Failure, Log, SyncFacts, SyncReporter } from '../protocol/connector.ts'
 import { OutputClosedError } from '../protocol/line-writer.ts'
 import { summary } from '../protocol/progress/sync-summary.ts'
 import { createJsonBatch } from '../records/record-batch.ts'
 import { createListedParts } from '../rows/listed-parts.ts'
 import { createIdBudget, type IdBudget } from '../rows/stored-keys.ts'
-import {
-  createStreamInventory,
-  type InventoryRow,
-  type StreamInventory,
-} from '../rows/stream-inventory.ts'
+import { createStreamInventory, type StreamInventory } from '../rows/stream-inventory.ts'
 import { INVENTORY, readScopes } from '../streams/streams.ts'
 import { refuseLateStart } from './delta-window.ts'
-import { emitDeletes } from './emit.ts'
+import { createEmit, emitDeletes } from './emit.ts'
 import {
   createExpiredDeltas,
   createStreamWarnings,
@@ -29,7 +25,7 @@ import {
 } from './notices.ts'
 import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
-import type { StreamContext } from './stream-state.ts'
+import { lastDayOf, type StreamState } from './stream-state.ts'
 import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'
 
 export interface RunSettings extends SessionSettings {
@@ -38,8 +34,7 @@ export interface RunSettings extends SessionSettings {
   readonly refused?: readonly Failure[]
   /** See `ReadTools.keptStates`. */
   readonly keptStates?: readonly unknown[]
-  /** Gets the progress of the sync. */
-  readonly observer?: SyncObserver
+  readonly progress: SyncReporter
 }
 
 /**
@@ -53,7 +48,7 @@ export async function runSync(
   const session = createSession(settings, scopesOf(tasks))
   const { client } = session
   const startedAt = performance.now()
-  settings.observer?.begun(factsOf(tasks, session, settings.config))
+  settings.progress.begun(factsOf(tasks, session, settings.config))
   try {
     const failed = await begin(tasks, session, settings).then(
       () => readAll(tasks, session, settings),
@@ -73,15 +68,12 @@ export async function runSync(
 
 /** The facts about the sync before its first request. */
 function factsOf(tasks: readonly StreamTask[], { client }: Session, { tenant }: Config): SyncFacts {
+  const requests = new Map(tasks.map(({ stream, requests }) => [stream.stream, requests]))
   return {
     subject: `tenant ${tenant}`,
     labels: { tenant },
-    streams: tasks.map(({ stream, output, requests }) => ({
-      name: stream.stream,
-      counts: output.counts,
-      requests,
-    })),
     traffic: client.traffic,
+    requestsOf: (name) => requests.get(name)?.count ?? 0,
     retryCause: () => client.retryCause?.reason,
   }
 }
@@ -134,10 +126,10 @@ async function readAll(
   settings: RunSettings,
 ): Promise<Failure[]> {
   const { endpoints, clock } = session
-  const { config, log, observer } = settings
+  const { config, log, progress } = settings
   const now = clock.now()
   const decisions = new Map(tasks.map((task) => [task, decide(task, { config, endpoints, now })]))
-  observer?.planned(byName(decisions, startOf))
+  progress.planned(byName(decisions, startOf))
   const read = tasks.filter((task) => !isInventory(task))
   const inventory = tasks.find(isInventory)
   const counted = inventory === undefined ? [] : read
@@ -160,28 +152,50 @@ function isInventory({ stream }: StreamTask): boolean {
   return stream === INVENTORY
 }
 
-/** Writes the inventory. It comes last, because it describes what this sync has read. */
+/**
+ * Writes the whole inventory, and deletes rows of an earlier one that it no longer has. It comes last, because it
+ * describes what this sync has read.
+ */
 async function writeInventory(
   task: StreamTask,
-  { clock }: Session,
-  { decisions, inventories, ids, warnings }: Shared,
-  { config, observer, signal }: RunSettings,
+  session: Session,
+  shared: Shared,
+  settings: RunSettings,
 ): Promise<void> {
-  const { output, stream } = task
+  const { output, mode } = task
+  const { signal } = settings
+  const { clock } = session
   signal.throwIfAborted()
-  const state = plan(decisions.get(task) as Decision, task, {
-    config,
-    now: clock.now(),
-    log: warnings.of(stream.stream),
-    ids,
-  })
-  observer?.started(stream.stream, state.begunFrom)
-  await emitInventory(
-    { state, output, clock },
-    [...inventories.values()].flatMap(({ rows }) => rows),
-  )
-  observer?.ended(stream.stream)
-  await output.flush()
+  const state = stateOf(task, session, shared, settings)
+  output.started(() => state.blob(), state.begunFrom)
+  if (!state.isRefreshed) {
+    // The inventory is always created again, whatever the state of the last sync.
+    if (state.isContinued) state.beginAnew(clock.now())
+    const rows = [...shared.inventories.values()].flatMap((inventory) => inventory.rows)
+    const batch = createJsonBatch(
+      rows.map((row) => ({
+        json: JSON.stringify(row),
+        key: JSON.stringify([row.stream, row.part]),
+      })),
+    )
+    state.addRows(batch.count)
+    if (mode === 'incremental') state.keys.observe(batch, 'window')
+    await output.records(batch, state.stamp(clock.now()))
+    state.moveTo({ phase: 'complete', next: 'list' })
+    await emitDeletes({ state, output, clock })
+  }
+  await output.complete()
+}
+
+/** The state of a stream before its first request. */
+function stateOf(
+  task: StreamTask,
+  { clock }: Session,
+  { decisions, warnings, ids }: Shared,
+  { config }: RunSettings,
+): StreamState {
+  const log = warnings.of(task.stream.stream)
+  return plan(decisions.get(task) as Decision, task, { config, now: clock.now(), log, ids })
 }
 
 /** The number of characters of stored states. */
@@ -213,10 +227,10 @@ async function work(
       const error = await isolate(task, session, shared, settings)
       const { stream } = task.stream
       shared.inventories.get(task)?.ended(session.clock.now(), error !== undefined)
-      settings.observer?.ended(stream, error)
-      if (error !== undefined) failures.push({ stream, error })
-      // The barrier opens only when the first record has left the process.
-      await task.output.flush()
+      if (error !== undefined) {
+        failures.push({ stream, error })
+        await task.output.failed(error)
+      }
       barrier.finished(task)
     }
   }
@@ -231,17 +245,12 @@ async function isolate(
   shared: Shared,
   settings: RunSettings,
 ): Promise<ConnectorError | undefined> {
-  const { log, signal, config, observer } = settings
+  const { log, signal, config } = settings
   const { endpoints, clock, client, retryPolicy } = session
   const { stream, redaction, output } = task
   try {
     signal.throwIfAborted()
-    const state = plan(shared.decisions.get(task) as Decision, task, {
-      config,
-      now: clock.now(),
-      log: shared.warnings.of(stream.stream),
-      ids: shared.ids,
-    })
+    const state = stateOf(task, session, shared, settings)
     if (!hasScope(await client.token(), endpoints, readScopes(stream))) {
       throw notEntitled(readScopes(stream)[0], endpoints)
     }
@@ -249,23 +258,21 @@ async function isolate(
       client,
       signal,
       retryPolicy,
-      reader: createPageReader(stream, redaction, config.maxRecordMb, output.selection),
+      reader: createPageReader(stream, redaction, config.maxRecordMb, task.selection),
       waits: createWaitReport(stream.stream, output, log),
       requests: task.requests,
     })
+    const suppression = createSuppression(stream, config)
+    const tools = { state, pages, suppression, output, clock, parts: createListedParts(stream) }
     await readStream({
-      state,
+      ...tools,
+      emit: createEmit(tools),
+      lastDay: lastDayOf(state, config.futureDays, clock.now()),
       config,
       endpoints,
-      clock,
-      pages,
-      suppression: createSuppression(stream, config),
-      output,
       log,
-      observer,
       expiredDeltas: shared.expiredDeltas,
       inventory: shared.inventories.get(task),
-      parts: createListedParts(stream),
     })
     return undefined
   } catch (error) {
@@ -275,24 +282,18 @@ async function isolate(
       void output.checkpoint()
       throw signal.reason
     }
-    output.started()
-    output.incomplete()
     return inContext(asConnectorError(error))
   }
 }
 
-function refuseAll(
+async function refuseAll(
   tasks: readonly StreamTask[],
   cause: unknown,
-  { signal, observer }: RunSettings,
-): Failure[] {
+  { signal }: RunSettings,
+): Promise<Failure[]> {
   signal.throwIfAborted()
   const error = asConnectorError(cause)
-  for (const { stream, output } of tasks) {
-    output.started()
-    output.incomplete()
-    observer?.ended(stream.stream, error)
-  }
+  await Promise.all(tasks.map(({ output }) => output.failed(error)))
   return [{ error }]
 }
 
@@ -305,32 +306,4 @@ function inContext(error: ConnectorError): ConnectorError {
     `${error.message} Ask the operator of the service for the permission, or deselect the stream.`,
     { cause: error },
   )
-}
-
-/** Writes the whole inventory, and deletes rows of an earlier one that it no longer has. */
-async function emitInventory(
-  { state, output, clock }: Pick<StreamContext, 'state' | 'output' | 'clock'>,
-  rows: readonly InventoryRow[],
-): Promise<void> {
-  const { keys, mode } = state
-  output.started(() => state.blob())
-  if (!state.isRefreshed) await write()
-  output.running()
-  await output.complete()
-
-  async function write(): Promise<void> {
-    // The inventory is always created again, whatever the state of the last sync.
-    if (state.isContinued) state.beginAnew(clock.now())
-    const batch = createJsonBatch(
-      rows.map((row) => ({
-        json: JSON.stringify(row),
-        key: JSON.stringify([row.stream, row.part]),
-      })),
-    )
-    state.addRows(batch.count)
-    if (mode === 'incremental') keys.observe(batch, 'window')
-    await output.records(batch, state.stamp(clock.now()))
-    state.moveTo({ phase: 'complete', next: 'list' })
-    await emitDeletes({ state, output, clock })
-  }
 }

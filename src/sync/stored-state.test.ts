@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createJsonBatch, DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
-import { createLatestChanges, readLatestChanges } from '../rows/latest-changes.ts'
+import type { Key } from '../rows/id-set.ts'
+import {
+  type LatestChanges,
+  latestChanges,
+  readLatestChanges,
+  writeLatestChanges,
+} from '../rows/latest-changes.ts'
 import type { Changes, Position } from './position.ts'
 import {
   addedFields,
+  fieldDigests,
   readState,
   type StoredState,
-  writeFields,
   writeState,
 } from './stored-state.ts'
 
@@ -40,7 +46,10 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     auditedAt: null,
     comparedAt: AT,
     auditedParts: new Map([['2026-09', '1x2y']]),
-    latestChanges: '[[7,"0A","2026-09-01"],["[\\"a\\",1]",null,null]]',
+    latestChanges: new Map<Key, { version: string | null; day: string | null }>([
+      [7, { version: '0A', day: '2026-09-01' }],
+      ['["a",1]', { version: null, day: null }],
+    ]),
     replacesOlder: true,
     position,
     keys: {
@@ -52,12 +61,17 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
       unconfirmed: null,
       written: null,
     },
+    withheldSince: AT,
+    losses: { since: AT, parts: new Map([['people', { rows: 300, deleted: 7 }]]) },
+    haveOtherKeys: true,
     wholeRows: 1200,
     rowsSoFar: 300,
     rowsCounted: 5000,
     ...more,
   }
 }
+
+const written = (state: StoredState) => writeState(state, state.keys)
 
 const POSITIONS: readonly Position[] = [
   { phase: 'initial', page: null, window: null, maybeConsumed: false },
@@ -78,12 +92,12 @@ const POSITIONS: readonly Position[] = [
 
 describe('a bookmark', () => {
   it.each(POSITIONS)('of %j is read as it was written', (position) => {
-    const stored = JSON.parse(JSON.stringify(writeState(reading(position))))
+    const stored = JSON.parse(JSON.stringify(written(reading(position))))
     expect(readState(stored)).toEqual(reading(position))
   })
 
   it('of a delta that is complete continues with its changes', () => {
-    const stored = readState(writeState(reading({ phase: 'complete', next: CHANGES })))
+    const stored = readState(written(reading({ phase: 'complete', next: CHANGES })))
     expect(stored).toMatchObject({ position: CHANGES })
   })
 
@@ -93,7 +107,7 @@ describe('a bookmark', () => {
       rows_so_far: __,
       rows_counted: ___,
       ...older
-    } = writeState(reading(CHANGES))
+    } = written(reading(CHANGES))
     const unknown = reading(CHANGES, { wholeRows: null, rowsSoFar: null, rowsCounted: null })
     expect(readState(older)).toEqual(unknown)
     expect(readState({ ...older, whole_rows: -1, rows_so_far: 0.5, rows_counted: 1e300 })).toEqual(
@@ -107,7 +121,7 @@ describe('a bookmark', () => {
 })
 
 describe('a bookmark that contradicts itself', () => {
-  const blob = writeState(reading(CHANGES))
+  const blob = written(reading(CHANGES))
 
   it.each([
     [{ window: null }, 'changes of days without a window'],
@@ -157,18 +171,18 @@ it.each([
   ['some of all fields', undefined, FEW],
   ['all fields again', undefined, undefined],
 ])('no field is added by %s', (_, before, now) => {
-  expect(addedFields(writeFields(before), now)).toBeUndefined()
+  expect(addedFields(fieldDigests(before), now)).toBeUndefined()
 })
 
 it('a field is added that was not there before', () => {
-  expect(addedFields(writeFields(FEW), [...FEW, 'person.name', 'town'])).toEqual([
+  expect(addedFields(fieldDigests(FEW), [...FEW, 'person.name', 'town'])).toEqual([
     'person.name',
     'town',
   ])
 })
 
 it('fields that no schema knows are added where some were before', () => {
-  expect(addedFields(writeFields(FEW), undefined)).toEqual(['every other field'])
+  expect(addedFields(fieldDigests(FEW), undefined)).toEqual(['every other field'])
 })
 
 it('nothing is reported for an older state, which does not contain its fields', () => {
@@ -203,9 +217,10 @@ const someTold = fc.array(told, { maxLength: 60 })
 it('keeps the living rows with the highest versions and the rows deleted last, each with its last change', () => {
   fc.assert(
     fc.property(fc.array(someTold, { maxLength: 6 }), (batches) => {
-      const changes = createLatestChanges(null)
-      for (const records of batches) changes.note(batch(records), (i) => `day of ${records[i]?.id}`)
-      const kept = new Map(readLatestChanges(changes.encode() ?? '[]'))
+      let changes: LatestChanges = new Map()
+      for (const records of batches)
+        changes = latestChanges(changes, batch(records), (i) => `day of ${records[i]?.id}`)
+      const kept = readLatestChanges(writeLatestChanges(changes) ?? '[]') ?? new Map()
 
       const last = new Map(batches.flat().map((record) => [record.id, record]))
       for (const [id, { version, day }] of kept) {

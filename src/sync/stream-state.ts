@@ -1,27 +1,22 @@
-import type { Config } from '../config/config.ts'
 import { addDays, type Day, dayOf } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import type { ServerClock } from '../http/clock.ts'
-import type { Endpoints } from '../http/endpoints.ts'
-import type { Pages } from '../pages/pages.ts'
-import type { Suppression } from '../pages/suppression.ts'
-import type { Log, Stamp, StreamOutput, StreamStart, SyncObserver } from '../protocol/connector.ts'
-import { createLatestChanges, type LatestChanges } from '../rows/latest-changes.ts'
-import type { Fingerprints, ListedParts } from '../rows/listed-parts.ts'
+import type { Stamp, StreamStart } from '../protocol/connector.ts'
 import { createLiveKeys, type LiveKeys } from '../rows/live-keys.ts'
 import type { IdBudget, StoredKeys } from '../rows/stored-keys.ts'
-import type { StreamInventory } from '../rows/stream-inventory.ts'
 import type { Stream } from '../streams/collections.ts'
-import type { ExpiredDeltas, StreamLog } from './notices.ts'
+import { lossesAt, type PartCounts, partsOf } from './losses.ts'
+import type { StreamLog } from './notices.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
+import type { StateBlob } from './state-fields.ts'
 import {
   FRESH,
+  fieldDigests,
   type Mode,
   readState,
-  type StateBlob,
   type StateValues,
   type StoredState,
+  type UnkeyedState,
   writeState,
 } from './stored-state.ts'
 import type { StreamTask } from './stream-task.ts'
@@ -45,27 +40,45 @@ export function streamStart(stored: Known | undefined, why: string | undefined):
   return { kind: 'continues', how: 'continued', expected }
 }
 
+/** What can be noted of a read. */
+type Notes = Partial<
+  Pick<
+    StreamState,
+    | 'auditedAt'
+    | 'auditedParts'
+    | 'comparedAt'
+    | 'isListDue'
+    | 'keptFrom'
+    | 'latestChanges'
+    | 'listedUntil'
+    | 'losses'
+    | 'mayHaveMoved'
+    | 'replacesOlder'
+    | 'start'
+    | 'wasDeltaOffered'
+    | 'withheldSince'
+  >
+>
+
 /** The state of the read of one stream; `STATE` in stored-state.ts describes its values. */
-export interface StreamState extends Omit<StateValues, 'refresh' | 'latestChanges'> {
+export interface StreamState extends UnkeyedState {
   readonly stream: Stream
-  /** See `StreamRequest.refresh`. */
-  readonly refresh: number | undefined
   /** Whether an earlier sync has already written all of the full refresh that this sync belongs to. */
   readonly isRefreshed: boolean
   /** See `StreamRequest.byLists`. */
   readonly startsNoDelta: boolean
   readonly keys: LiveKeys
-  readonly latestChanges: LatestChanges
-  readonly position: Position
   /** The stamp of the next records; each call returns a new cursor. */
   stamp(now: Date): Stamp
   /** Whether an earlier process began this read. */
   readonly isContinued: boolean
   /** Whether a row may have moved between the pages of this read: their ids do not rise. */
   readonly mayHaveMoved: boolean
-  orderMayMove(): void
+  /** The first day to keep, if the warehouse has earlier ones that are to leave it. */
+  readonly keptFrom: Day | null
   /** Where the read starts, and how many rows are expected. */
   readonly begunFrom: StreamStart
+  note(notes: Notes): void
   moveTo(position: Position): void
   /** Begins a complete read, at the given position or at the first one. */
   beginAnew(now: Date, position?: Position): void
@@ -73,18 +86,9 @@ export interface StreamState extends Omit<StateValues, 'refresh' | 'latestChange
   startOver(reason: StartOver, now: Date, start?: Day | null): void
   /** Adds to the number of rows that were read. */
   addRows(count: number): void
-  /** Keeps rows of older generations, because not everything could be read. */
-  keepOlder(): void
-  makeListDue(): void
-  /** The service has answered a delta. */
-  deltaAnswered(): void
-  /** A list begins that ends on this day; later lists will not end before it. */
-  listUntil(day: Day): void
-  /** Rows of these parts are about to be written: what was seen of them is no longer valid. */
-  forgetParts(parts: ReadonlySet<string>): void
-  /** A comparison with lists ends that began at this time. */
-  compared(begunAt: Date, parts: Fingerprints, isAudit: boolean): void
   settle(): void
+  /** See `LiveKeys.counts`. */
+  countRows(of: 'unseen' | 'all'): PartCounts
   /**
    * The state to store. Throws if the next sync could not read it, so that the one before remains.
    */
@@ -95,101 +99,73 @@ export interface StreamState extends Omit<StateValues, 'refresh' | 'latestChange
 export interface StartOver {
   readonly why: string
   readonly message: string
-  /** Whether the sync reports it at its end, for all streams together. */
-  readonly isToldAtEnd?: boolean
   /** Whether a link died during the read: then a full refresh leaves out rows that it has already sent. */
   readonly isDeadLink?: boolean
-  /** Whether it was requested: then there is no warning. */
-  readonly isExpected?: boolean
-}
-
-export interface StreamStateSettings {
-  readonly stream: Stream
-  readonly mode: Mode
-  readonly refresh: StreamTask['refresh']
-  readonly byLists: StreamTask['byLists']
-  readonly service: string
-  readonly environment: string
-  readonly settings: string
-  readonly fields: string
-  readonly start: Day | null
-  /** See `StoredState.cursor`. */
-  readonly cursor: number
-  /** The service's time. */
-  readonly now: Date
-  readonly log: StreamLog
-  /** Shared by all streams of the sync. */
-  readonly ids: IdBudget
-  /** See `StoredState.replacesOlder`; true by default. */
-  readonly replacesOlder?: boolean
-  /** Why the stream is read from the beginning, in a few words; required if there is no stored state. */
-  readonly why?: string
+  /** Whether there is no warning: it was requested, or the sync reports it at its end, for all streams together. */
+  readonly isQuiet?: boolean
 }
 
 /** The state as this file sees it: all others can only read its fields. */
 type WritableState = { -readonly [Field in keyof StreamState]: StreamState[Field] }
 
-/**
- * Creates the state of a read, from the beginning or from a stored state. Throws if a set of ids cannot be decoded.
- */
+/** What the state of a read is created with. */
+export interface StateTools {
+  /** The service's time. */
+  readonly now: Date
+  readonly log: StreamLog
+  /** Shared by all streams of the sync. */
+  readonly ids: IdBudget
+}
+
+/** Where a read begins: with values that replace the stored ones, or those of a stream that was never read. */
+export interface StateOrigin {
+  readonly values: Pick<StateValues, 'service' | 'environment' | 'settings' | 'start' | 'cursor'> &
+    Partial<StateValues>
+  readonly stored?: StoredState
+  /** Why the stream is read from the beginning, in a few words; required if there is no stored state. */
+  readonly why?: string
+}
+
+/** Creates the state of a read. Throws if a stored set of ids cannot be decoded. */
 export function createStreamState(
-  settings: StreamStateSettings,
-  stored?: StoredState,
+  { values, stored, why }: StateOrigin,
+  { stream, mode, byLists, fields, ...task }: StreamTask,
+  { now, log, ids }: StateTools,
 ): StreamState {
-  const { stream, mode, refresh, byLists, log, ids, now } = settings
-  const { service, environment, fields, start, why, replacesOlder = true } = settings
+  const refresh = task.refresh ?? null
   const mostIds = stored?.rowsCounted ?? undefined
-  const keys = createLiveKeys(stored?.keys, { stream: stream.stream, ids, mostIds })
-  const latestChanges = createLatestChanges(stored?.latestChanges ?? null)
+  const keys = createLiveKeys(stored?.keys, stream.stream, ids, mostIds)
   const first = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
-  let wasListMadeDue = stored?.isListDue ?? false
+  // If an older state did not count rows, their number stays unknown.
+  const fresh = { ...FRESH, generation: nextGeneration(0, now), rowsCounted: 0 }
+  const isSame = mode === 'full_refresh' && refresh !== null && stored?.refresh === refresh
   /** What kind of state was last checked before it left. */
   let checkedKind = ''
   const state: WritableState = {
-    ...(stored ?? {
-      ...FRESH,
-      generation: nextGeneration(0, now),
-      replacesOlder,
-      listedUntil: byLists?.until ?? null,
-      // If an older state did not count rows, their number stays unknown.
-      rowsCounted: 0,
-    }),
+    ...(stored ?? { ...fresh, listedUntil: byLists?.until ?? null }),
+    ...values,
     mode,
-    service,
-    environment,
-    settings: settings.settings,
-    fields,
-    start,
-    cursor: firstCursor(settings.cursor, now) - 1,
-    stream,
     refresh,
-    isRefreshed: isRefreshed(settings, stored),
+    fields: fieldDigests(fields),
+    cursor: firstCursor(values.cursor, now) - 1,
+    rowsSoFar: stored?.isSettled === true ? null : (stored?.rowsSoFar ?? 0),
+    stream,
+    isRefreshed: isSame && stored?.position.phase === 'complete',
     startsNoDelta: byLists !== undefined,
     keys,
-    latestChanges,
     position: stored?.position ?? first,
     isContinued: stored !== undefined,
     mayHaveMoved: false,
+    keptFrom: null,
     begunFrom: streamStart(stored, why),
-    get isListDue() {
-      const { position, isSettled } = state
-      if (wasListMadeDue || position.phase !== 'complete') return wasListMadeDue
-      // A list of each sync is compared with the rows of the previous one. Any other read is compared with none; if
-      // it found no row, the list that confirms this costs little.
-      const isCompared = mode === 'incremental' && position.next === 'list'
-      return !isCompared && !isSettled && (state.rowsSoFar ?? 0) === 0
-    },
     stamp: (at) => ({ generation: state.generation, cursor: ++state.cursor, now: at }),
-    orderMayMove() {
-      state.mayHaveMoved = true
-    },
+    note: (notes) => void Object.assign(state, notes),
     moveTo(position) {
       state.position = position
     },
     beginAnew: (at, position) => beginAnew(at, position),
     startOver(reason, at, from = state.start) {
-      const isQuiet = reason.isToldAtEnd === true || reason.isExpected === true
-      const say = isQuiet ? log.debug : log.warn
+      const say = reason.isQuiet === true ? log.debug : log.warn
       say(warningOf('starts-over', `${reason.message}; the stream is read from the beginning.`))
       state.start = from
       beginAnew(at, first, reason.isDeadLink === true && mode === 'full_refresh')
@@ -200,34 +176,24 @@ export function createStreamState(
       if (!state.isSettled && state.position.phase !== 'changes')
         state.rowsSoFar = (state.rowsSoFar ?? 0) + count
     },
-    keepOlder() {
-      state.replacesOlder = false
-    },
-    makeListDue() {
-      wasListMadeDue = true
-    },
-    deltaAnswered() {
-      state.wasDeltaOffered = true
-    },
-    listUntil(day) {
-      state.listedUntil = day
-    },
-    forgetParts(parts) {
-      state.auditedParts = new Map([...state.auditedParts].filter(([part]) => !parts.has(part)))
-    },
-    compared(begunAt, parts, isAudit) {
-      state.comparedAt = begunAt
-      state.auditedParts = parts
-      if (isAudit) state.auditedAt = begunAt
-    },
     settle() {
-      if (!state.isSettled) state.wholeRows = state.rowsSoFar ?? 0
-      state.isSettled = true
-      wasListMadeDue = false
+      if (!state.isSettled) state.wholeRows = state.rowsSoFar
+      Object.assign(state, {
+        isSettled: true,
+        isListDue: false,
+        haveOtherKeys: false,
+        rowsSoFar: null,
+      })
       if (mode === 'full_refresh') keys.forgetSent()
     },
+    countRows: (of) => keys.counts(of, partsOf(stream)),
     blob,
   }
+  // A read that goes on has added rows.
+  if (state.isSettled || state.losses === null)
+    state.losses = lossesAt(now, state.losses, state.countRows('all'))
+  if (stream.nested !== undefined && stored !== undefined && stored.settings !== values.settings)
+    state.haveOtherKeys = true
   return state
 
   /**
@@ -238,38 +204,21 @@ export function createStreamState(
     if (mode === 'incremental') keys.beginReading()
     else if (!goesOn) keys.forgetSent()
     if (!goesOn) state.generation = nextGeneration(state.generation, at)
-    state.position = position
-    state.isContinued = false
-    state.mayHaveMoved = false
-    state.isRefreshed = false
-    state.isSettled = false
-    state.replacesOlder = true
-    state.auditedParts = new Map()
-    latestChanges.forget()
-    wasListMadeDue = false
+    const { auditedParts, latestChanges, isListDue, isSettled, replacesOlder } = FRESH
+    Object.assign(state, { auditedParts, latestChanges, isListDue, isSettled, replacesOlder })
+    Object.assign(state, { position, isContinued: false, mayHaveMoved: false, isRefreshed: false })
     state.rowsSoFar = 0
   }
 
   function blob(): StateBlob {
     const encoded = encodedKeys(keys, mode, log)
-    const isAtBeginning = encoded.isAtBeginning === true
-    const isSettled = state.isSettled && !isAtBeginning
     // Without the rows that were written since, the fingerprints prove nothing.
-    if (!keys.isWrittenKnown) state.auditedParts = new Map()
-    const values: Record<string, unknown> = {}
-    for (const name of VALUES) values[name] = state[name]
-    const written = writeState({
-      ...(values as unknown as StateValues),
-      refresh: refresh ?? null,
-      isSettled,
-      isListDue: wasListMadeDue,
-      latestChanges: latestChanges.encode(),
-      rowsSoFar: state.isSettled || isAtBeginning ? null : (state.rowsSoFar ?? 0),
-      position: isAtBeginning ? first : state.position,
-      keys: encoded,
-    })
+    if (!keys.isWrittenKnown) state.auditedParts = FRESH.auditedParts
+    const beginning = { position: first, isSettled: false, rowsSoFar: null }
+    const known = encoded.isAtBeginning ? { ...state, ...beginning } : state
+    const written = writeState(known, encoded)
     // Between pages, only links and ids change.
-    const kind = `${state.position.phase} ${isSettled} ${state.generation}`
+    const kind = `${state.position.phase} ${known.isSettled} ${state.generation}`
     if (kind !== checkedKind) {
       const read = readState(written)
       if (read === 'none' || 'unreadable' in read) throw unreadable(read)
@@ -279,7 +228,19 @@ export function createStreamState(
   }
 }
 
-const VALUES = Object.keys(FRESH) as (keyof StateValues)[]
+/**
+ * The last day of lists. It is not before the last day of an earlier list: the warehouse has these rows, and they
+ * must not count as deleted if `future_days` is smaller now.
+ */
+export function lastDayOf(
+  { listedUntil, mode, startsNoDelta }: StreamState,
+  futureDays: number,
+  now: Date,
+): Day {
+  const day = addDays(dayOf(now), futureDays)
+  const isBound = mode === 'incremental' || startsNoDelta
+  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
+}
 
 /** The error for a state that the next sync would refuse. */
 function unreadable(read: ReturnType<typeof readState>): ConnectorError {
@@ -289,12 +250,6 @@ function unreadable(read: ReturnType<typeof readState>): ConnectorError {
     'state-not-valid',
     `The connector made a state that it could not read again${why}. It is not written, and the next sync continues from the one before; please report this.`,
   )
-}
-
-/** See `StreamState.isRefreshed`. */
-function isRefreshed({ mode, refresh }: StreamStateSettings, stored: StoredState | undefined) {
-  if (mode !== 'full_refresh' || refresh === undefined || stored === undefined) return false
-  return stored.position.phase === 'complete' && stored.refresh === refresh
 }
 
 /** Encodes the keys. Warns if they have just become too many for the state. */
@@ -325,34 +280,4 @@ function firstCursor(last: number, now: Date): number {
 /** The next generation: seconds since 1970, but at least one more than the previous one. See `MOST_GENERATION`. */
 function nextGeneration(previous: number, now: Date): number {
   return Math.max(previous + 1, Math.floor(now.getTime() / 1000))
-}
-
-/** What the read of one stream works with. */
-export interface StreamContext {
-  readonly state: StreamState
-  readonly config: Config
-  readonly endpoints: Endpoints
-  readonly clock: ServerClock
-  readonly pages: Pages
-  readonly suppression: Suppression
-  readonly output: StreamOutput
-  readonly log: Log
-  readonly observer: SyncObserver | undefined
-  /** Shared by all streams of the sync. */
-  readonly expiredDeltas: ExpiredDeltas
-  /** Set if an inventory is written. */
-  readonly inventory: StreamInventory | undefined
-  /** What lists have shown of the stream in this sync. */
-  readonly parts: ListedParts
-}
-
-/**
- * The last day of a list. It is not before the last day of an earlier list: the warehouse has these rows, and they
- * must not count as deleted if `future_days` is smaller now.
- */
-export function lastDay({ state, config, clock }: StreamContext): Day {
-  const { listedUntil, mode, startsNoDelta } = state
-  const day = addDays(dayOf(clock.now()), config.futureDays)
-  const isBound = mode === 'incremental' || startsNoDelta
-  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
 }

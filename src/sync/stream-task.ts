@@ -7,11 +7,11 @@ import { createSuppression } from '../pages/suppression.ts'
 import type { Redaction } from '../privacy/redaction.ts'
 import type { StreamOutput, StreamRequest } from '../protocol/connector.ts'
 import type { Stream } from '../streams/collections.ts'
-import { earliestDeltaStart } from './delta-window.ts'
+import { firstRead } from './delta-window.ts'
 
 /** A stream to read, with its stored state and its output. */
 export interface StreamTask
-  extends Pick<StreamRequest, 'mode' | 'startOver' | 'refresh' | 'byLists'> {
+  extends Pick<StreamRequest, 'mode' | 'startOver' | 'refresh' | 'byLists' | 'selection'> {
   readonly stream: Stream
   /** The stored state of the stream, unchecked. */
   readonly storedState: unknown
@@ -63,13 +63,11 @@ export function identityOf(
       .update(JSON.stringify([references, structures, ...redacted]))
       .digest('hex')
       .slice(0, 16),
-    start: earlier(firstDay(stream, settings), byLists?.from ?? null),
+    start: earlier(
+      stream.dateField ? firstRead(stream.stream, config, settings.now) : null,
+      byLists?.from ?? null,
+    ),
   }
-}
-
-/** The configured start date, or the earliest one that the service allows; null for streams without dates. */
-function firstDay(stream: Stream, { config, now }: DecisionSettings): Day | null {
-  return stream.dateField ? (config.startDate ?? earliestDeltaStart(now)) : null
 }
 
 /** Identifies the service that the warehouse is a copy of. */
@@ -108,27 +106,22 @@ export function inOrder(tasks: readonly StreamTask[]): StreamTask[] {
   return [...tasks].sort((a, b) => Number(isDelta(a)) - Number(isDelta(b)))
 }
 
-/** Holds back deltas; `passed` resolves when they may start. */
-export interface DeltaBarrier {
-  readonly passed: Promise<void>
-  finished(task: StreamTask): void
-}
-
 /**
  * Creates a barrier that opens when a record has been written, or when all streams without a delta have been read. A
- * program that only waits for a first record (`meltano config test`) must not start a delta.
+ * program that only waits for a first record (`meltano config test`) must not start a delta. `passed` resolves when
+ * deltas may start.
  */
-export function createDeltaBarrier(tasks: readonly StreamTask[]): DeltaBarrier {
+export function createDeltaBarrier(tasks: readonly StreamTask[]) {
   const lists = new Set(tasks.filter((task) => !isDelta(task)))
   let open = () => {}
   const passed = new Promise<void>((resolve) => {
     open = resolve
   })
   if (lists.size === 0) open()
-  for (const { output } of lists) output.onRecord(open)
+  for (const { output } of lists) output.onFirstRecord(open)
   return {
     passed,
-    finished(task) {
+    finished(task: StreamTask) {
       lists.delete(task)
       if (lists.size === 0) open()
     },

@@ -1,4 +1,5 @@
-import type { Log, StateSource, StreamOutput } from '../protocol/connector.ts'
+import type { Log } from '../protocol/connector.ts'
+import type { StartedStream, StreamWriter } from '../protocol/stream-writer.ts'
 import { releaseBuffer } from '../records/record-batch.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import { LINE_PARTS } from '../warehouse/row-encoder.ts'
@@ -42,10 +43,10 @@ export interface CompareSettings {
   readonly log: Log
 }
 
-/** The output of a listing: its records are compared with the rows of a warehouse. */
-export interface Comparison extends StreamOutput {
-  /** The number of compared records. */
-  readonly compared: number
+/** The writer of a listing: its records are compared with the rows of a warehouse. */
+export interface Comparison extends StreamWriter {
+  /** The number of rows that the service does not list, and that syncs keep because they are too many. */
+  readonly withheldRows: number
 }
 
 /**
@@ -55,25 +56,17 @@ export interface Comparison extends StreamOutput {
 export function compareStream({ stream, held, found, log }: CompareSettings): Comparison {
   const { table, reader, known } = held
   const { name } = stream
-  const counts = { records: 0, deletes: 0, isTracked: true }
-  let compared = 0
-  let source: StateSource | undefined
+  let withheldRows = 0
+  let source: StartedStream | undefined
   let isWhole = false
-  let onFirst = () => {}
   return {
-    counts,
-    get compared() {
-      return compared
+    started(started) {
+      source = started
     },
-    started(state) {
-      source ??= state
+    get withheldRows() {
+      return withheldRows
     },
-    running: () => {},
-    rateLimited: (until) =>
-      log.info(`${name}: the service asks to wait until ${until.toISOString()}`),
-    waiting: () => {},
     async records(batch) {
-      onFirst()
       const lines = batch.lines(LINE_PARTS)
       const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length)
       for (let at = 0; at < bytes.length; ) {
@@ -81,30 +74,23 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
         const isLiving = bytes[end] === NEWLINE
         at = end + (isLiving ? LINE_PARTS.suffix : LINE_PARTS.deleteSuffix).length - 1
         if (!isLiving) continue
-        compared++
-        counts.records++
         const unlike = compareRow(held, stream.version)
         if (unlike !== undefined) await report(unlike, reader.row.key, reader.row.version)
       }
       releaseBuffer(lines)
     },
-    // A listing does not report deletions.
-    deletes: () => undefined,
-    checkpoint: () => undefined,
-    state: async () => {},
-    flush: async () => {},
-    generationComplete() {
-      isWhole = true
+    note({ type }) {
+      isWhole ||= type === 'generation complete'
     },
-    async complete() {
+    async ended(isComplete) {
+      if (!isComplete) return
       for (const key of held.repeated) await report({ difference: 'too many' }, key)
       await reportNotFound()
     },
-    incomplete: () => {},
-    untracked: () => {},
-    onRecord(listener) {
-      onFirst = listener
-    },
+    // A listing does not report deletions, and nothing is stored.
+    deletes: () => undefined,
+    checkpoint: () => undefined,
+    flush: async () => {},
   }
 
   function report(unlike: Unlike, key: RowKey, version?: string): Promise<void> | undefined {
@@ -119,13 +105,14 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
   }
 
   async function reportNotFound(): Promise<void> {
-    const isInDays = listedDays(source?.() ?? {}, stream)
+    const isInDays = listedDays(source?.state() ?? {}, stream)
     const isInCollections = isWhole ? () => true : listedCollections(table)
     let left = 0
     for (let index = 0; index < table.count; index++) {
       if (table.isFound(index)) continue
       const key = table.keyOf(index)
-      if (isInDays(table.dayOf(index)) && isInCollections(key))
+      if (known?.withheld.has(key)) withheldRows++
+      else if (isInDays(table.dayOf(index)) && isInCollections(key))
         await report({ difference: 'too many' }, key)
       else left++
     }

@@ -262,6 +262,8 @@ export interface HeldRows {
     readonly until: string | null
     /** The highest version that a sync has read. */
     readonly version: string | null
+    /** The rows that it has kept although the service no longer lists them. */
+    readonly withheld: { has(key: RowKey): boolean }
   }
 }
 

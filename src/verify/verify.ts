@@ -1,5 +1,10 @@
 import { ConnectorError } from '../ground/errors.ts'
-import type { Failure, Log, Source, SyncFacts, SyncObserver, Tools } from '../protocol/connector.ts'
+import type { Failure, Log, Source, SyncFacts, Tools } from '../protocol/connector.ts'
+import {
+  type CountedStream,
+  type SyncObserver,
+  totalOf,
+} from '../protocol/progress/sync-progress.ts'
 import { readStreams, type StreamReading } from '../protocol/read-run.ts'
 import { type Comparison, compareStream, type Difference, type Found } from './compare-stream.ts'
 import type { RowKey } from './digests.ts'
@@ -18,6 +23,8 @@ export interface VerifySettings<Config> {
 export interface Verified {
   /** The number of compared records of the service. */
   readonly records: number
+  /** See `Comparison.withheldRows`. */
+  readonly withheld: number
   /** The streams that could not be compared, and why. */
   readonly notVerified: ReadonlyMap<string, string>
   readonly failures: readonly Failure[]
@@ -32,8 +39,8 @@ export interface Verified {
 export async function verify<Config>(settings: VerifySettings<Config>): Promise<Verified> {
   const { source, config, streams, held, found, tools } = settings
   const notVerified = new Map<string, string>()
-  const comparisons = new Map<string, Comparison>()
   const readings: StreamReading[] = []
+  const comparisons: Comparison[] = []
   for (const stream of streams) {
     const { name } = stream
     const rows = held.get(name)
@@ -41,25 +48,27 @@ export async function verify<Config>(settings: VerifySettings<Config>): Promise<
     else if ('why' in rows) notVerified.set(name, rows.why)
     else {
       logMissingFields(name, rows.lacking, tools.log)
-      const output = compareStream({ stream, held: rows, found, log: tools.log })
+      const writer = compareStream({ stream, held: rows, found, log: tools.log })
+      comparisons.push(writer)
       const { from = null, until = null } = rows.known ?? {}
-      comparisons.set(name, output)
       readings.push({
         spec: stream,
         mode: 'full_refresh',
         state: undefined,
         byLists: { from, until },
-        output,
+        writer,
       })
     }
   }
   if (readings.length === 0) throw nothingCompared(notVerified)
   let facts: SyncFacts | undefined
+  let counted: readonly CountedStream[] = []
   const observer: SyncObserver = {
     ...tools.observer,
-    begun(told) {
+    begun(told, streams) {
       facts = told
-      tools.observer.begun(told)
+      counted = streams
+      tools.observer.begun(told, streams)
     },
   }
   const failed = await readStreams(source, config, readings, {
@@ -74,7 +83,8 @@ export async function verify<Config>(settings: VerifySettings<Config>): Promise<
   if (notVerified.size === streams.length) throw nothingCompared(notVerified)
   const { requests: asked = 0, bytes = 0 } = facts?.traffic ?? {}
   return {
-    records: [...comparisons.values()].reduce((sum, { compared }) => sum + compared, 0),
+    records: totalOf(counted).records,
+    withheld: comparisons.reduce((sum, { withheldRows }) => sum + withheldRows, 0),
     notVerified,
     failures: failed.filter(({ error }) => error.id !== 'no-list'),
     requests: asked,
@@ -169,7 +179,7 @@ export async function verifyBetweenSyncs(
     const named = new Set(left.map(({ stream }) => stream))
     streams = streams.filter(({ name }) => named.has(name))
   }
-  const nothing = { records: 0, notVerified: new Map<string, string>() }
+  const nothing = { records: 0, withheld: 0, notVerified: new Map<string, string>() }
   return {
     ...(first ?? nothing),
     failures,

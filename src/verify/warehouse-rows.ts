@@ -1,8 +1,8 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { createCollector } from '../ground/v8.ts'
 import { JsonDigest } from '../records/json-digest.ts'
-import { readState } from '../sync/stored-state.ts'
-import { isOwned } from '../warehouse/account.ts'
+import { readState, withheldIn } from '../sync/stored-state.ts'
+import { isOwned, readStates, streamsToStartOver } from '../warehouse/account.ts'
 import type { Column } from '../warehouse/column.ts'
 import type { Landing, Owner, Patience } from '../warehouse/landing.ts'
 import { engineOf } from '../warehouse/landings.ts'
@@ -43,25 +43,24 @@ async function heldIn(
     )
   const columns = await storedColumns(landing)
   const present = await landing.present()
-  const states = new Map(
-    (await landing.query(`SELECT stream, state FROM ${landing.sql.schemas.account}.states`)).map(
-      ([stream, state]) => [String(stream), readState(JSON.parse(String(state)))],
-    ),
-  )
+  const states = await readStates(landing)
+  const startOver = await streamsToStartOver(landing)
   const held = new Map<string, HeldRows | { readonly why: string }>()
   const collect = createCollector()
   for (const stream of streams) {
     const { name } = stream
-    const state = states.get(name)
-    if (state === undefined || state === 'none') continue
+    const state = readState(states.get(name))
+    if (state === 'none') continue
     if ('unreadable' in state)
       held.set(name, { why: `its state cannot be used, ${state.unreadable}` })
     else if (!state.isSettled) held.set(name, { why: 'its first read is not complete' })
+    else if (startOver.has(name)) held.set(name, { why: 'it is to be read from the beginning' })
     else {
       const known = {
         from: state.start,
         until: state.listedUntil,
         version: state.keys.highestVersion,
+        withheld: withheldIn(state),
       }
       const rows = await readTable(landing, {
         stream,

@@ -83,6 +83,27 @@ export function claim(
   ]
 }
 
+/** The last state of each stream, also of those that start over. */
+export async function readStates(landing: Landing): Promise<ReadonlyMap<string, unknown>> {
+  const rows = await landing.query(
+    `SELECT stream, state FROM ${landing.sql.schemas.account}.states`,
+  )
+  return new Map(
+    rows.map(([stream, state]) => [String(stream), JSON.parse(String(state)) as unknown]),
+  )
+}
+
+/**
+ * The streams whose next read starts over, because nobody knows which of their rows their states cover. Their states
+ * still say which rows they had.
+ */
+export async function streamsToStartOver(landing: Landing): Promise<ReadonlySet<string>> {
+  const rows = await landing.query(
+    `SELECT stream FROM ${landing.sql.schemas.account}.states WHERE starts_over`,
+  )
+  return new Set(rows.map(([stream]) => String(stream)))
+}
+
 /**
  * The moment of a transaction, as an expression: the time, but later than that of each transaction before, which the
  * clock may not be.

@@ -224,6 +224,8 @@ export interface Replacement {
   readonly address: string
   /** How long the other one keeps closed versions; undefined if it keeps none. */
   readonly history: string | undefined
+  /** The states of the streams in the other one, unless this one has them. */
+  readonly states: ReadonlyMap<string, unknown>
   /** What there is if not everything can be read. */
   readonly meanwhile: string
   /** A transient error if a process has the other one open. */

@@ -3,6 +3,7 @@ import type { Landing, RowFile } from './landing.ts'
 import {
   type AddedRows,
   addedAbove,
+  type DaysLeft,
   goneOf,
   noRowsOf,
   readBatch,
@@ -33,6 +34,10 @@ export interface Load {
   readonly completeGeneration: number | undefined
   /** The time when the stream was read to its end; undefined if it was not. */
   readonly complete: Date | undefined
+  /** Set if this generation is complete, and rows of older ones stay. */
+  readonly isKept?: boolean | undefined
+  /** Set if rows leave the warehouse because of their dates. */
+  readonly left?: DaysLeft | undefined
 }
 
 /** The progress of the rows of a stream. */
@@ -63,8 +68,10 @@ export function partsOf(load: Load): Load[] {
       generation: one,
       completeGeneration: one === completeGeneration ? one : undefined,
       complete: undefined,
+      isKept: false,
     }))
-  return [...parts.slice(0, -1), { ...(parts.at(-1) as Load), complete: load.complete }]
+  const { complete, isKept } = load
+  return [...parts.slice(0, -1), { ...(parts.at(-1) as Load), complete, isKept }]
 }
 
 /**
@@ -75,13 +82,13 @@ export function partsOf(load: Load): Load[] {
 export async function loadRows(
   landing: Landing,
   table: Table,
-  { files, risesFrom, generation: given, completeGeneration, complete }: Load,
+  { files, risesFrom, generation: given, completeGeneration, complete, isKept = false }: Load,
   progress: Progress,
   moment: string,
 ): Promise<Progress & { readonly added: AddedRows | undefined }> {
   const { sql } = landing
   const isWhole = completeGeneration !== undefined
-  const isOver = isWhole || complete !== undefined
+  const isOver = isWhole || complete !== undefined || isKept
   const waiting = nextOf(sql, table)
   const longest = Math.max(progress.longest, ...files.map((file) => file.longest))
   let { rows, next } = progress

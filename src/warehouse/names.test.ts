@@ -70,9 +70,9 @@ async function writeInEachWay(path: string, stream: StreamSpec, names: readonly 
     sync(async (output) => {
       truth.clear()
       await send(output, ids.map(put), generation)
-      await output.state()
+      await output.checkpoint({ flush: true })
       await send(output, [put(8), put(9)], generation)
-      output.generationComplete(generation)
+      output.note({ type: 'generation complete', generation })
       await output.complete()
     })
   await again(2, 3, 4, 5)

@@ -34,7 +34,7 @@ const reading =
   async (output) => {
     await sendParts(output, generation, parts.slice(0, -1))
     await send(output, parts.at(-1) ?? [], generation)
-    output.generationComplete(generation)
+    output.note({ type: 'generation complete', generation })
     await output.complete()
   }
 
@@ -45,7 +45,7 @@ async function sendParts(
 ) {
   for (const part of parts) {
     await send(output, part, generation)
-    await output.state()
+    await output.checkpoint({ flush: true })
   }
 }
 
@@ -99,11 +99,11 @@ describe('a complete read of a stream that the warehouse already has', () => {
       await sync(async (output) => {
         for (const part of [first, second]) {
           await send(output, named('new', ...part), 2)
-          await output.state()
+          await output.checkpoint({ flush: true })
           seen.push(await namesIfKilled())
         }
-        output.generationComplete(2)
-        await output.state()
+        output.note({ type: 'generation complete', generation: 2 })
+        await output.checkpoint({ flush: true })
         seen.push(await namesIfKilled())
         await output.complete()
       })
@@ -210,7 +210,7 @@ describe('a complete read of a stream that the warehouse already has', () => {
     await sync(reading(1, ['{"id":1,"name":7}']))
     await sync(async (output) => {
       await sendParts(output, 2, [named('x', 1)])
-      output.generationComplete(2)
+      output.note({ type: 'generation complete', generation: 2 })
       await sendParts(output, 3, [['{"id":1,"name":8}']])
     })
     await sync(reading(3, named('y', 2)))
@@ -264,7 +264,7 @@ describe('a complete read of a stream that the warehouse already has', () => {
     await both((output) => sendParts(output, 2, [named('new', 1)]), sending())
     const end: Script = async (output) => {
       await send(output, named('new', 2, 3), 2)
-      output.generationComplete(2)
+      output.note({ type: 'generation complete', generation: 2 })
     }
     const { failures } = await both(end, sending(...named('a', 2)))
     expect(failures).toMatchObject([{ stream: 'people' }])

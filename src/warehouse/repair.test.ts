@@ -23,7 +23,7 @@ const whole =
   (records: readonly string[], generation = 7): Script =>
   async (output) => {
     await send(output, records, generation)
-    output.generationComplete(generation)
+    output.note({ type: 'generation complete', generation })
     await output.complete()
   }
 const sync = (...records: string[]) => syncLists(file(), new Map([[jobs, whole(records)]]))
@@ -40,9 +40,12 @@ describe('what somebody else has changed in a table or view of a sync', () => {
     await sync('{"id":1,"name":"a"}', '{"id":2,"name":"bb"}')
     const before = await rows('DESCRIBE jobs')
     await change(sql)
-    const { failures, warnings, states } = await sync('{"id":1,"name":"a"}', '{"id":2,"name":"bb"}')
+    const { failures, warnings, startedOver } = await sync(
+      '{"id":1,"name":"a"}',
+      '{"id":2,"name":"bb"}',
+    )
     expect(failures).toEqual([])
-    expect(states.get('jobs')).toBeUndefined()
+    expect([...startedOver]).toEqual(['jobs'])
     expect(warnings).toEqual([
       expect.stringContaining(`jobs: columns of its table have another type, ${column}, though`),
     ])

@@ -22,9 +22,9 @@ const reading =
   (generation: number, first: readonly string[], last: readonly string[]): Script =>
   async (output) => {
     await send(output, first, generation)
-    await output.state()
+    await output.checkpoint({ flush: true })
     await send(output, last, generation)
-    output.generationComplete(generation)
+    output.note({ type: 'generation complete', generation })
     await output.complete()
   }
 const sync = async (script: Script, at?: string) => {
@@ -97,11 +97,14 @@ describe('a complete read', () => {
     await sync(reading(1, named('a', 1), []))
     await sync(async (output) => {
       await send(output, named('b', 1, 2), 2)
-      await output.state()
+      await output.checkpoint({ flush: true })
     })
     await change('DELETE FROM _protime.next_jobs WHERE id = 2')
-    const { states } = await syncLists(file(), new Map([[jobs, reading(3, named('c', 1), [])]]))
-    expect(states).toEqual(new Map([['jobs', undefined]]))
+    const { startedOver } = await syncLists(
+      file(),
+      new Map([[jobs, reading(3, named('c', 1), [])]]),
+    )
+    expect([...startedOver]).toEqual(['jobs'])
     expect(await rows('SELECT name FROM jobs')).toEqual([{ name: 'c' }])
   })
 })

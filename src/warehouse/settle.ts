@@ -35,10 +35,8 @@ export async function settle(
   const rows = await replaceChanged(landing, table, incoming, settling)
   if (!settling.isWhole) return rows
   const { place } = table
-  const count = async (from: string) =>
-    Number((await landing.query(`SELECT count(*) FROM ${from}`))[0]?.[0])
-  const came = await count(`${incoming} AS one WHERE one.${IS_PRESENT}`)
-  if ((await count(place)) === came) return came
+  const came = await countIn(landing, `${incoming} AS one WHERE one.${IS_PRESENT}`)
+  if ((await countIn(landing, place)) === came) return came
   // Somebody else has added rows without a key, or with the key of another one.
   const keys = keysOf(landing.sql, table, 'one')
   const names = keys.map((key, i) => `${key} AS ${KEY}${i}`)
@@ -51,6 +49,37 @@ export async function settle(
   )
   await replaceChanged(landing, table, incoming, settling)
   return came
+}
+
+/** How many rows follow FROM. */
+export async function countIn(landing: Landing, from: string): Promise<number> {
+  const [[count] = []] = await landing.query(`SELECT count(*) FROM ${from}`)
+  return Number(count)
+}
+
+/** The days that are no longer kept: those before `day`, by the dates in a field. */
+export interface DaysLeft {
+  readonly field: string
+  readonly day: string
+}
+
+/**
+ * Removes the rows of days that are no longer kept, and their closed versions. A row without a valid date stays. Returns how
+ * many rows the table has then.
+ */
+export async function removeBefore(
+  landing: Landing,
+  { place, columns, history }: Table,
+  { field, day }: DaysLeft,
+): Promise<number> {
+  const { textOf, literal } = landing.sql
+  for (const from of [place, ...(history === undefined ? [] : [history.place])])
+    for (const { name, type, property, variantOf } of columns)
+      if (property === field && variantOf === undefined)
+        await landing.run(
+          `DELETE FROM ${from} AS old WHERE left(${textOf(`old.${quoted(name)}`, type)}, 10) < ${literal(day)}`,
+        )
+  return countIn(landing, place)
 }
 
 /** Returns how many rows the table has then, if no key is there twice. */

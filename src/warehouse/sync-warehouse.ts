@@ -2,8 +2,8 @@ import { basename, join } from 'node:path'
 import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { privately, resolvedFile } from '../ground/private-file.ts'
-import type { Failure, ReadTools, Source, StreamRequest, Tools } from '../protocol/connector.ts'
-import { readStreams, type StreamReading } from '../protocol/read-run.ts'
+import type { Failure, Source, StreamRequest, Tools } from '../protocol/connector.ts'
+import { type ReadRunTools, readStreams, type StreamReading } from '../protocol/read-run.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Column } from './column.ts'
 import { FOREVER } from './history.ts'
@@ -33,6 +33,8 @@ export interface WarehouseSyncSettings<Config> {
   readonly owner: Owner
   /** Reads everything into a new file, which replaces this one when it is complete. */
   readonly rewrites?: boolean
+  /** The states of the file that this one will replace: rows that only they have are missing. */
+  readonly replaces?: ReadonlyMap<string, unknown>
   /** Whether this file may have objects that no sync has created, and that the new one will not have; by default false. */
   readonly dropsOthers?: boolean | undefined
   /** Whether it may lack the history of this file; by default false. */
@@ -50,7 +52,7 @@ export interface WarehouseSyncSettings<Config> {
   /** The exit code of the program after such a sync, for the file's account. */
   readonly exitCodeOf: (sync: Pick<WarehouseSync, 'failures' | 'stopped'>) => number
   readonly now?: () => Date
-  readonly tools: Tools & Pick<ReadTools, 'observer'>
+  readonly tools: Tools & Pick<ReadRunTools, 'observer'>
 }
 
 /** The result of a sync. */
@@ -85,7 +87,8 @@ async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise
   const { dropsOthers = false, forgetsHistory = false } = settings
   const rules = { kept: keptBy(settings), dropsOthers, forgetsHistory }
   const replacement = await engineOf(path).rewrite(path, owner, patience, rules)
-  const done = await syncFile({ ...settings, path: replacement.address }, replacement.history)
+  const { address, states: replaces, history } = replacement
+  const done = await syncFile({ ...settings, path: address, replaces }, history)
   const isComplete = done.failures.length === 0 && done.stopped === undefined
   if (isComplete) await replacement.takePlace()
   else
@@ -192,10 +195,15 @@ async function sync<Config>(
 interface Opened {
   readonly columns: ReadonlyMap<string, readonly Column[]>
   readonly states: ReadonlyMap<string, unknown>
+  readonly startOver: ReadonlySet<string>
 }
 
 async function open({ specs, warehouse }: Scene, at: Date): Promise<Opened> {
-  return { columns: await warehouse.prepare(specs, at), states: await warehouse.states() }
+  return {
+    columns: await warehouse.prepare(specs, at),
+    states: await warehouse.states(),
+    startOver: await warehouse.streamsToStartOver(),
+  }
 }
 
 interface Reading extends WarehouseSync {
@@ -203,9 +211,9 @@ interface Reading extends WarehouseSync {
 }
 
 async function read<Config>(
-  { source, config, path, startOver, tools }: WarehouseSyncSettings<Config>,
+  { source, config, path, startOver: asked, replaces, tools }: WarehouseSyncSettings<Config>,
   { specs, folder, warehouse }: Scene,
-  { columns, states }: Opened,
+  { columns, states, startOver }: Opened,
   now: () => Date,
 ): Promise<Reading> {
   const { log } = tools
@@ -231,9 +239,14 @@ async function read<Config>(
         },
       })
       const keys = createRisingKeys(warehouse.highestGeneration(name))
-      const output = createWarehouseOutput({ stream: name, rows, keys, commits, log, now })
+      const output = createWarehouseOutput({ stream: name, rows, keys, commits, now })
       streams.set(name, { output, rows })
-      readings.push({ spec, mode: 'incremental', state: states.get(name), startOver, output })
+      const state = states.get(name) ?? replaces?.get(name)
+      const startsOver = state !== undefined && (startOver.has(name) || !states.has(name))
+      readings.push({
+        ...{ spec, mode: 'incremental', writer: output, state },
+        startOver: startsOver ? 'full refresh' : asked,
+      })
     }
     failures = await readStreams(source, config, readings, { ...tools, refused: [] })
   } catch (error) {

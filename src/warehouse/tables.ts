@@ -13,7 +13,7 @@ import {
 import { storedHistories } from './history.ts'
 import type { Dialect, Landing, Limits, PresentTables } from './landing.ts'
 import type { Progress } from './load-rows.ts'
-import type { AddedRows } from './settle.ts'
+import { type AddedRows, countIn } from './settle.ts'
 import {
   alterTable,
   closedName,
@@ -33,7 +33,7 @@ const MAX_MEMBERS = 100
 export function knownTables({ schemas: { account } }: Dialect): string[] {
   return [
     // Without a primary key: after a disk was full, DuckDB finds keys in an index that the table does not have.
-    `CREATE TABLE IF NOT EXISTS ${account}.states (stream VARCHAR, state JSON NOT NULL)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.states (stream VARCHAR, state JSON NOT NULL, starts_over BOOLEAN NOT NULL)`,
     // A property is its JSON text: no other has half of a surrogate pair.
     `CREATE TABLE IF NOT EXISTS ${account}.columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR, variant_of VARCHAR)`,
     `CREATE TABLE IF NOT EXISTS ${account}.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)`,
@@ -93,7 +93,7 @@ export async function readTables(landing: Landing): Promise<StoredTables> {
     members,
     views: new Map(views),
     names,
-    withState: await namesIn(`SELECT stream FROM ${account}.states`),
+    withState: await namesIn(`SELECT stream FROM ${account}.states WHERE NOT starts_over`),
     progress: await storedProgress(landing),
     histories: await storedHistories(landing),
     present,
@@ -316,20 +316,15 @@ export async function prepareTable(
   await run(storeColumns(sql, table, before))
   if (goesOn) {
     await run(alterTable(sql, waiting.place, before, table.columns))
-    if ((await rowsIn(landing, waiting)) === stored.next?.rows)
+    if ((await countIn(landing, waiting.place)) === stored.next?.rows)
       return { ...stored, isFilling: false }
   }
   if (!hasNext && stored.next === undefined && !isDamaged)
     return { ...stored, isFilling: stored.generation < 0 }
   // The next read replaces all rows of the table.
-  await run([`DROP TABLE IF EXISTS ${waiting.place}`, removeState(sql, name)])
-  const rows = await rowsIn(landing, table)
+  await run([`DROP TABLE IF EXISTS ${waiting.place}`, startOver(sql, name)])
+  const rows = await countIn(landing, table.place)
   return { ...stored, generation: 0, rows, next: undefined, isFilling: false }
-}
-
-async function rowsIn(landing: Landing, { place }: Table): Promise<number> {
-  const [[count] = []] = await landing.query(`SELECT count(*) FROM ${place}`)
-  return Number(count)
 }
 
 /**
@@ -360,6 +355,11 @@ function recreate(
         `DELETE FROM ${sql.schemas.account}.${name} WHERE stream = ${sql.literal(table.name)}`,
     ),
   ]
+}
+
+/** The next read of a stream starts over; see `streamsToStartOver`. */
+function startOver({ schemas: { account }, literal }: Dialect, stream: string): string {
+  return `UPDATE ${account}.states SET starts_over = true WHERE stream = ${literal(stream)}`
 }
 
 /** Removes the state of a stream. */

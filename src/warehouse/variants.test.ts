@@ -41,7 +41,7 @@ const reading =
   (generation: number, ...records: readonly string[]): Script =>
   async (output) => {
     await send(output, records, generation)
-    output.generationComplete(generation)
+    output.note({ type: 'generation complete', generation })
     await output.complete()
   }
 
@@ -215,7 +215,7 @@ describe('a key that does not fit into its column', () => {
     )
     await sync(async (output) => {
       await send(output, ['{"id":2,"name":"third"}'], 2)
-      await output.state()
+      await output.checkpoint({ flush: true })
       await send(output, ['{"id":10,"name":"new"}'], 2)
       await output.complete()
     })

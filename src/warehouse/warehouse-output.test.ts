@@ -75,7 +75,6 @@ describe('commits', () => {
         async () => void begun.push(sent),
         () => () => {},
       ),
-      log: { debug() {}, info() {}, warn() {} },
       now: () => new Date(0),
     })
     for (const id of ids) {
@@ -101,7 +100,6 @@ describe('commits', () => {
       }),
       keys: createRisingKeys(-1),
       commits,
-      log: { debug() {}, info() {}, warn() {} },
       now: () => new Date(0),
     })
     await expect(send(output, ['{"id":1}'])).rejects.toThrow('no space is left on the disk')
@@ -139,7 +137,6 @@ describe('commits', () => {
       },
       keys: createRisingKeys(-1),
       commits,
-      log: { debug() {}, info() {}, warn() {} },
       now: () => new Date(0),
     })
     const idsFrom = (first: number, length: number) =>

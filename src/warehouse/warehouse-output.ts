@@ -1,6 +1,6 @@
 import { asConnectorError, type ConnectorError } from '../ground/errors.ts'
-import type { Log, StateSource, StreamOutput } from '../protocol/connector.ts'
-import { countRecords, type RecordBatch, releaseBuffer, UPSERT } from '../records/record-batch.ts'
+import type { StartedStream, StreamWriter } from '../protocol/stream-writer.ts'
+import { type RecordBatch, releaseBuffer, UPSERT } from '../records/record-batch.ts'
 import type { Load } from './load-rows.ts'
 import { LINE_PARTS } from './row-encoder.ts'
 import type { StreamRows } from './stream-rows.ts'
@@ -165,12 +165,11 @@ export interface WarehouseOutputSettings {
   readonly rows: StreamRows
   readonly keys: RisingKeys
   readonly commits: Commits
-  readonly log: Log
   readonly now: () => Date
 }
 
 /** The output of one stream of a sync into a warehouse. */
-export interface WarehouseOutput extends StreamOutput {
+export interface WarehouseOutput extends StreamWriter {
   /** Returns what to commit and the number of records; undefined if there was nothing since the last call. */
   take(): (Load & { readonly count: number }) | undefined
   /** What was taken could not be committed: the next call of the output throws this error. */
@@ -185,10 +184,19 @@ interface Uncommitted {
   added: number
   completeGeneration: Load['completeGeneration']
   complete: Load['complete']
+  isKept: boolean
+  left: Load['left']
 }
 
 function nothing(): Uncommitted {
-  return { isChanged: false, added: 0, completeGeneration: undefined, complete: undefined }
+  return {
+    isChanged: false,
+    added: 0,
+    completeGeneration: undefined,
+    complete: undefined,
+    isKept: false,
+    left: undefined,
+  }
 }
 
 /**
@@ -196,66 +204,48 @@ function nothing(): Uncommitted {
  * rows at once, so the state always covers all of them.
  */
 export function createWarehouseOutput(settings: WarehouseOutputSettings): WarehouseOutput {
-  const { stream, rows, keys, commits, log, now } = settings
-  const counts = { records: 0, deletes: 0, isTracked: true }
-  let source: StateSource | undefined
+  const { stream, rows, keys, commits, now } = settings
+  let source: StartedStream | undefined
   let highestGeneration = -1
   let next = nothing()
   let failure: ConnectorError | undefined
-  let onFirst = () => {}
   return {
-    counts,
     take,
     fail(error) {
       failure = error
     },
-    started(state) {
-      source ??= state
+    started(started) {
+      source = started
     },
-    running: () => {},
-    rateLimited: (until) =>
-      log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
-    waiting: () => {},
     records(batch, { generation }) {
-      countRecords(batch, counts)
-      onFirst()
       const isFull = next.added > 0 && next.added + batch.count > COMMIT_ROWS
       const ended = isFull ? commits.cut() : undefined
       if (ended === undefined) return addBatch(batch, generation)
       return ended.then(() => addBatch(batch, generation))
     },
     deletes(gone, { generation }) {
-      counts.deletes += gone.length
       const lines = gone.map((key) => `{${key}${LINE_PARTS.deleteSuffix}`)
       return afterRising(() => add(Buffer.from(lines.join('')), generation, gone.length))
     },
-    checkpoint() {
+    checkpoint(mustWrite) {
       next.isChanged = true
-      return wrote(0)
+      return mustWrite ? commits.now().then(() => wrote(0)) : wrote(0)
     },
-    async state() {
+    note(event) {
+      if (event.type === 'generation complete') next.completeGeneration = event.generation
+      else if (event.type === 'withheld') next.isKept = true
+      else if (event.type === 'left') next.left = { field: event.field, day: event.day }
+      else return
       next.isChanged = true
-      await commits.now()
-      await wrote(0)
     },
-    // Commits take rows and states by themselves, so there is nothing to flush.
-    flush: async () => {},
-    generationComplete(generation) {
-      next.isChanged = true
-      next.completeGeneration = generation
-    },
-    complete() {
+    ended(isComplete) {
+      if (!isComplete) return undefined
       next.isChanged = true
       next.complete = now()
       return wrote(0)
     },
-    incomplete: () => {},
-    untracked() {
-      counts.isTracked = false
-    },
-    onRecord(listener) {
-      onFirst = listener
-    },
+    // Commits take rows and states by themselves, so there is nothing to flush.
+    flush: async () => {},
   }
 
   function addBatch(batch: RecordBatch, generation: number): Promise<void> | undefined {
@@ -304,19 +294,21 @@ export function createWarehouseOutput(settings: WarehouseOutputSettings): Wareho
   }
 
   function take(): ReturnType<WarehouseOutput['take']> {
-    const { isChanged, completeGeneration, complete } = next
+    const { isChanged, completeGeneration, complete, isKept, left } = next
     if (!isChanged || failure !== undefined) return undefined
     next = nothing()
-    const state = source === undefined ? undefined : JSON.stringify(source())
+    const state = source?.state()
     return {
       stream,
       ...rows.take(),
       columns: [...rows.columns],
       risesFrom: keys.take(),
       generation: highestGeneration,
-      state,
+      state: state && JSON.stringify(state),
       completeGeneration,
       complete,
+      isKept,
+      left,
     }
   }
 }

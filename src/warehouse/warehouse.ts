@@ -11,17 +11,21 @@ import {
   FORMAT_BEFORE,
   isOwned,
   nextMoment,
+  readStates,
   type SyncEnd,
+  streamsToStartOver,
   time,
 } from './account.ts'
 import type { Column } from './column.ts'
 import { columnsOf } from './column-names.ts'
 import { damageOf, warningOfDamage, warningOfView } from './damage.ts'
+import { valuesIn, warnOfEmptied } from './emptied-columns.ts'
 import type { Description } from './flat-view.ts'
 import { expireHistory, historySpan, historyTables, keepHistory, noteRead } from './history.ts'
 import type { Dialect, Landing, Owner, Patience } from './landing.ts'
 import { engineOf } from './landings.ts'
 import { type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
+import { type DaysLeft, removeBefore } from './settle.ts'
 import { alterTable, keyColumns, nextOf, quoted, type Table } from './sql.ts'
 import {
   assertNameIsFree,
@@ -41,8 +45,10 @@ import {
 /** The rows of one tenant and their states: a table per stream, and a view per stream with nested objects as columns. */
 export interface Warehouse {
   readonly sql: Dialect
-  /** The last state of each stream. */
+  /** See `readStates`. */
   states(): Promise<ReadonlyMap<string, unknown>>
+  /** See `streamsToStartOver`. */
+  streamsToStartOver(): Promise<ReadonlySet<string>>
   /** Creates missing tables and views for a sync; returns the columns of each table. */
   prepare(specs: readonly StreamSpec[], at: Date): Promise<ReadonlyMap<string, readonly Column[]>>
   /** The columns in lower case that others had added to the table when it was prepared. */
@@ -131,14 +137,8 @@ function createWarehouse(landing: Landing, keepsHistory: boolean, log: Log): War
   let known: ReadonlyMap<string, Known> = new Map()
   return {
     sql,
-    async states() {
-      const rows = await told(
-        landing.query(`SELECT stream, state FROM ${sql.schemas.account}.states`),
-      )
-      return new Map(
-        rows.map(([stream, state]) => [String(stream), JSON.parse(String(state)) as unknown]),
-      )
-    },
+    states: () => told(readStates(landing)),
+    streamsToStartOver: () => told(streamsToStartOver(landing)),
     prepare: (specs, at) =>
       told(
         landing.atomically(async () => {
@@ -208,7 +208,7 @@ function createWarehouse(landing: Landing, keepsHistory: boolean, log: Log): War
     await landing.atomically(async () => {
       const moment = await nextMoment(landing, at)
       for (const load of loads)
-        next.set(load.stream, await commitLoad(landing, knownOf(load.stream), load, moment))
+        next.set(load.stream, await commitLoad(landing, knownOf(load.stream), load, moment, log))
     })
     known = next
   }
@@ -263,12 +263,16 @@ async function commitLoad(
   present: Known,
   load: Load,
   moment: string,
+  log: Log,
 ): Promise<Known> {
   const { sql } = landing
   const { account } = sql.schemas
-  const { stream, state, completeGeneration, complete } = load
+  const { stream, state, completeGeneration, complete, left } = load
   const table = { ...present.table, columns: load.columns }
   await alter(landing, present, table)
+  // Rows of generation 0 may have been written with other settings, which kept other values.
+  const isCompared = present.generation > 0 && present.generation < (completeGeneration ?? 0)
+  const before = isCompared ? await valuesIn(landing, table) : undefined
   let progress: Progress = present
   let { members } = present
   for (const part of partsOf(load)) {
@@ -278,9 +282,11 @@ async function commitLoad(
     const columns = [...new Set(part.files.flatMap((file) => file.columns))]
     members = [...members, ...(await newMembers(landing, { ...present, members }, columns, added))]
   }
+  if (left !== undefined) progress = await withoutDays(landing, table, progress, left)
+  if (before !== undefined) warnOfEmptied(before, await valuesIn(landing, table), stream, log)
   if (state !== undefined) await landing.run(removeState(sql, stream))
   if (typeof state === 'string')
-    await landing.run(`INSERT INTO ${account}.states VALUES ($1, $2)`, [stream, state])
+    await landing.run(`INSERT INTO ${account}.states VALUES ($1, $2, false)`, [stream, state])
   await landing.run(committed(sql, stream, progress, complete))
   const isWhole = completeGeneration !== undefined
   const isReadWhole = present.isReadWhole || isWhole
@@ -291,6 +297,19 @@ async function commitLoad(
     members.length === present.members.length &&
     table.columns.length === present.table.columns.length
   return isSame ? now : { ...now, names: (await createViews(landing, now)).names }
+}
+
+/** Removes the rows of days that are no longer kept, also those that wait. */
+async function withoutDays(
+  landing: Landing,
+  table: Table,
+  progress: Progress,
+  left: DaysLeft,
+): Promise<Progress> {
+  const rows = await removeBefore(landing, table, left)
+  if (progress.next === undefined) return { ...progress, rows }
+  const waiting = await removeBefore(landing, nextOf(landing.sql, table), left)
+  return { ...progress, rows, next: { ...progress.next, rows: waiting } }
 }
 
 /** Drops the variants of a table that have no values. */

@@ -1,13 +1,12 @@
 import { ClientError } from '../client/client-error.ts'
-import type { TranslatedText } from '../client/service-client.ts'
+import type { JobCategory, TranslatedText } from '../client/service-client.ts'
 import { folded, isBlank } from '../ground/text.ts'
-import type { Time } from '../http/clock.ts'
 import { statusIs } from '../http/status.ts'
 import { LATE_MS } from './journal.ts'
+import type { ObjectTools } from './object-tools.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import { NAMELESS, type WantedNamed } from './read-record.ts'
-import { groupBy, type TaskPool } from './task-pool.ts'
-import type { WriteClient } from './write-client.ts'
+import { groupBy } from './task-pool.ts'
 
 /** The writable fields of a record with a name, in one form: equal records have equal JSON. */
 export interface NamedFields {
@@ -70,19 +69,13 @@ export const EMPTY: NamedFields = { defaultName: '', translations: {}, text: '' 
  * Whether a record would change nothing; if folded, spaces at the ends and the Unicode form are ignored.
  */
 export function differenceOf(a: NamedFields, b: NamedFields): 'none' | 'folded' | 'real' {
-  const [one, other] = [JSON.stringify(a), JSON.stringify(b)]
-  if (one === other) return 'none'
-  return JSON.stringify(foldedFields(a)) === JSON.stringify(foldedFields(b)) ? 'folded' : 'real'
+  const isSame = (form?: typeof foldedText) => JSON.stringify(a, form) === JSON.stringify(b, form)
+  if (isSame()) return 'none'
+  return isSame(foldedText) ? 'folded' : 'real'
 }
 
-function foldedFields({ defaultName, translations, text }: NamedFields): NamedFields {
-  return {
-    defaultName: folded(defaultName),
-    translations: sorted(
-      Object.fromEntries(Object.entries(translations).map(([key, value]) => [key, folded(value)])),
-    ),
-    text: folded(text),
-  }
+function foldedText(_member: string, value: unknown): unknown {
+  return typeof value === 'string' ? folded(value) : value
 }
 
 /** The name in the service's form, without translations if there are none. */
@@ -104,17 +97,6 @@ export interface NamedChange {
   readonly wanted: WantedNamed
 }
 
-/** The tools to apply changes of job categories. */
-export interface JobCategoryTools {
-  readonly client: WriteClient
-  readonly pool: TaskPool
-  readonly time: Pick<Time, 'sleep'>
-  readonly signal: AbortSignal
-  readonly missingFields: 'keep' | 'empty'
-  /** Called once for each record, when its verdict is final. */
-  readonly settle: (ordinal: number, verdict: Verdict) => void
-}
-
 /** The verdict on a record, and what its job category should have now; without an id it was not found. */
 interface Change {
   readonly verdict: Verdict
@@ -134,10 +116,10 @@ interface Uncertain {
  */
 export async function applyJobCategories(
   changes: readonly NamedChange[],
-  tools: JobCategoryTools,
+  { client, pool, settings, settle, time, signal }: ObjectTools,
 ): Promise<void> {
-  const { client, pool, missingFields, settle, time, signal } = tools
   const { jobCategories } = client
+  const { missingFields } = settings
   const uncertain = new Map<string, Uncertain>()
   await pool.each(inOrderOfKey(changes), async (sequence) => {
     for (const { ordinal, wanted } of sequence) {
@@ -180,7 +162,7 @@ export async function applyJobCategories(
     if (found === undefined) return { verdict: ABSENT }
     const { record, etag } = found
     const { id } = record
-    const current = fieldsOf({ name: record.name, text: record.externalCode })
+    const current = fieldsOfCategory(record)
     const fields = mergeNamed(current, wanted, missingFields)
     if (fields.defaultName === '') return { verdict: NAMELESS }
     const body = { name: nameOf(fields), ...(fields.text !== '' && { externalCode: fields.text }) }
@@ -213,8 +195,12 @@ export async function applyJobCategories(
 
   async function fieldsNow(id: string): Promise<NamedFields | undefined> {
     const record = (await jobCategories.get({ id }))?.record
-    return record && fieldsOf({ name: record.name, text: record.externalCode })
+    return record && fieldsOfCategory(record)
   }
+}
+
+function fieldsOfCategory({ name, externalCode }: JobCategory): NamedFields {
+  return fieldsOf({ name, text: externalCode })
 }
 
 function refused(error: unknown): Change {

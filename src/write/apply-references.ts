@@ -1,7 +1,7 @@
 import type { CallOptions } from '../client/service-client.ts'
-import type { Time } from '../http/clock.ts'
 import { statusIs } from '../http/status.ts'
 import { type Journal, LATE_MS, type Move } from './journal.ts'
+import type { ObjectTools } from './object-tools.ts'
 import { ObjectRefusal, refusalOf, type Verdict } from './outcome.ts'
 import {
   independentChanges,
@@ -28,23 +28,13 @@ import {
   lookUpReference,
   type ServiceCache,
 } from './service-cache.ts'
-import type { TaskPool } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
 /** The tools to apply changes of one name of one collection. */
-export interface ReferenceTools {
-  readonly client: WriteClient
+export interface ReferenceTools extends ObjectTools {
   readonly collection: string
   readonly name: string
   readonly links: CachedLinks
-  readonly pool: TaskPool
-  readonly journal: Journal
-  readonly time: Pick<Time, 'sleep'>
-  readonly signal: AbortSignal
-  readonly relink: boolean
-  readonly isDryRun: boolean
-  /** Called once for each record, when its verdict is final. */
-  readonly settle: (ordinal: number, verdict: Verdict) => void
 }
 
 /**
@@ -103,7 +93,7 @@ async function applyPlan(
   tools: ReferenceTools,
 ): Promise<void> {
   const { start, current } = group
-  const { relink, isDryRun } = tools
+  const { relink, dryRun: isDryRun } = tools.settings
   const plan = planReferences({ start, current, changes: remainingOf(group), relink })
   noteSettled(group, plan.settled)
   if (!isDryRun) {
@@ -187,7 +177,8 @@ async function requestDelete(
   const wasListed = group.current.idOf(value) !== undefined
   if (isWanted) record.isAsked = true
   try {
-    const isAbsent = tools.isDryRun && !wasListed && (await lookUp(value, tools)) === undefined
+    const isAbsent =
+      tools.settings.dryRun && !wasListed && (await lookUp(value, tools)) === undefined
     const outcome = isAbsent
       ? 'absent'
       : await client.references.remove(collection, name, value, uncertainIn(group))
@@ -195,7 +186,7 @@ async function requestDelete(
     if (record !== undefined) group.lostFor.set(value, record)
     if (isWanted) record.verdict = { outcome }
     // The service may have deleted a value that it lists in another form.
-    if (outcome === 'absent' || wasListed || tools.isDryRun) return
+    if (outcome === 'absent' || wasListed || tools.settings.dryRun) return
     for (const other of links.alike(value)) await lookAgain(other, group, tools)
   } catch (error) {
     if (record === undefined) throw error
@@ -274,7 +265,7 @@ async function wasPlanWrong(
   group: ReferenceGroup,
   tools: ReferenceTools,
 ): Promise<boolean> {
-  if (!tools.relink || record.isReread) return false
+  if (!tools.settings.relink || record.isReread) return false
   record.isReread = true
   return lookAgain(value, group, tools)
 }
@@ -339,11 +330,7 @@ export async function restoreMoves(
       if (found === 'unanswered') throw notRestorable(journal)
       return found?.id
     }
-    for (const [value] of [...old, ...wanted])
-      present.set(
-        value,
-        links.isComplete ? links.idOf(links.spelled(value)) : await holderOf(value),
-      )
+    for (const [value] of [...old, ...wanted]) present.set(value, await holderOf(value))
     const isFree = (id: string | undefined) =>
       id !== undefined && ![...present.values()].includes(id) && links.valueOfId(id) === undefined
     for (const [value, id] of old) {

@@ -1,7 +1,6 @@
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation, WorkLocationBody } from '../client/service-client.ts'
 import { folded } from '../ground/text.ts'
-import type { Time } from '../http/clock.ts'
 import { statusIs } from '../http/status.ts'
 import {
   differenceOf,
@@ -12,23 +11,11 @@ import {
   type NamedFields,
   nameOf,
 } from './apply-job-categories.ts'
-import { type Journal, LATE_MS, type PendingCreation } from './journal.ts'
+import { LATE_MS, type PendingCreation } from './journal.ts'
+import type { ObjectTools } from './object-tools.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import { type ByReference, NAMELESS, type WantedNamed } from './read-record.ts'
-import type { CachedLinks, ServiceCache } from './service-cache.ts'
-import type { WriteClient } from './write-client.ts'
-
-/** The tools to apply records of work locations. */
-export interface WorkLocationTools {
-  readonly client: WriteClient
-  readonly cache: ServiceCache
-  readonly journal: Journal
-  readonly time: Pick<Time, 'sleep'>
-  readonly signal: AbortSignal
-  readonly isDryRun: boolean
-  /** Called once for each record, when its verdict is final. */
-  readonly settle: (ordinal: number, verdict: Verdict) => void
-}
+import { type CachedLinks, lookUpReference } from './service-cache.ts'
 
 const COLLECTION = 'work-locations'
 
@@ -38,9 +25,9 @@ const COLLECTION = 'work-locations'
  */
 export async function applyWorkLocations(
   changes: readonly NamedChange[],
-  tools: WorkLocationTools,
+  tools: ObjectTools,
 ): Promise<void> {
-  if (!tools.isDryRun) await lookForEarlier(tools)
+  if (!tools.settings.dryRun) await lookForEarlier(tools)
   for (const { ordinal, wanted } of changes)
     tools.settle(ordinal, await place(wanted, tools).catch(refusalOf))
 }
@@ -49,7 +36,7 @@ export async function applyWorkLocations(
 const LOOK_MS = 1000
 
 /** Waits until what an earlier run has requested is in the list, or does not come any more. */
-async function lookForEarlier(tools: WorkLocationTools): Promise<void> {
+async function lookForEarlier(tools: ObjectTools): Promise<void> {
   const { cache, journal } = tools
   for (const entry of journal.entries) {
     if (entry.kind !== 'creation' || cache.unconfirmed.has(entry)) continue
@@ -61,7 +48,7 @@ async function lookForEarlier(tools: WorkLocationTools): Promise<void> {
 /** Reads the list until it has work locations of the name, for so many milliseconds. */
 async function lookFor(
   { reference, name }: PendingCreation,
-  tools: WorkLocationTools,
+  tools: ObjectTools,
   patience: number,
 ): Promise<WorkLocation[]> {
   const { cache, time, signal } = tools
@@ -83,7 +70,7 @@ interface Creation {
 }
 
 /** Finds the work location of a record, or creates it. */
-async function place(wanted: WantedNamed, tools: WorkLocationTools): Promise<Verdict> {
+async function place(wanted: WantedNamed, tools: ObjectTools): Promise<Verdict> {
   const { cache } = tools
   const { key } = wanted
   await cache.workLocations()
@@ -101,14 +88,14 @@ async function place(wanted: WantedNamed, tools: WorkLocationTools): Promise<Ver
 async function compareById(
   id: string,
   wanted: WantedNamed,
-  { client, cache }: WorkLocationTools,
+  { client, cache }: ObjectTools,
 ): Promise<Verdict> {
   for (const { name, value } of wanted.also) {
     const links = await cache.links(COLLECTION, name)
     const spelled = links.spelled(value)
-    const linked = links.isKnown(spelled)
-      ? links.idOf(spelled)
-      : (await client.references.get(COLLECTION, name, spelled))?.internalReference
+    const linked =
+      links.idOf(spelled) ??
+      (await client.references.get(COLLECTION, name, spelled))?.internalReference
     if (linked === null) return UNREADABLE
     if (linked !== undefined && linked !== id)
       return {
@@ -123,7 +110,7 @@ async function compareById(
 async function byReference(
   creation: Creation,
   wanted: WantedNamed,
-  tools: WorkLocationTools,
+  tools: ObjectTools,
 ): Promise<Verdict> {
   const { client, cache } = tools
   const { name, value, links } = creation
@@ -137,7 +124,7 @@ async function byReference(
   return compare((await cache.readWorkLocations()).get(found.internalReference), wanted)
 }
 
-async function adoptOrCreate(creation: Creation, tools: WorkLocationTools): Promise<Verdict> {
+async function adoptOrCreate(creation: Creation, tools: ObjectTools): Promise<Verdict> {
   const { cache } = tools
   const { fields, links } = creation
   if (cache.refused.delete(folded(fields.defaultName))) await cache.readWorkLocations()
@@ -164,8 +151,8 @@ function adopted(namesake: WorkLocation, fields: NamedFields): Verdict {
  * Requests a creation once, and looks for the work location if the answer does not say what happened. Until that is
  * known, it is in the journal.
  */
-async function create(creation: Creation, tools: WorkLocationTools): Promise<Verdict> {
-  const { cache, journal, isDryRun } = tools
+async function create(creation: Creation, tools: ObjectTools): Promise<Verdict> {
+  const { cache, journal, settings } = tools
   const { fields, name: reference, value } = creation
   const name = fields.defaultName
   const entry: PendingCreation = { kind: 'creation', reference, value, name, at: Date.now() }
@@ -176,7 +163,7 @@ async function create(creation: Creation, tools: WorkLocationTools): Promise<Ver
   }
   const description = fields.text !== '' && { description: fields.text }
   const body = { name: nameOf(fields), ...description }
-  if (!isDryRun) await journal.add(entry)
+  if (!settings.dryRun) await journal.add(entry)
   const created = await tryToCreate(body, fields, tools).catch(async (error: unknown) => {
     if (error instanceof ClientError) await journal.remove(entry)
     throw error
@@ -189,7 +176,7 @@ async function create(creation: Creation, tools: WorkLocationTools): Promise<Ver
     cache.unconfirmed.add(entry)
     return unconfirmed(created.failure)
   }
-  if (!isDryRun) await journal.remove(entry)
+  if (!settings.dryRun) await journal.remove(entry)
   if (namesakes.length > 1) return ambiguous(namesakes)
   const locations = await cache.workLocations()
   locations.set(id, { ...body, id })
@@ -200,7 +187,7 @@ async function create(creation: Creation, tools: WorkLocationTools): Promise<Ver
 async function tryToCreate(
   body: WorkLocationBody,
   { defaultName }: NamedFields,
-  { client, cache }: WorkLocationTools,
+  { client, cache }: ObjectTools,
 ): Promise<{ readonly id?: string | undefined; readonly failure?: ClientError }> {
   try {
     return await client.workLocations.create(body)
@@ -227,7 +214,7 @@ async function lookOnce(...what: Parameters<typeof lookFor>): Promise<WorkLocati
 async function namesakesOf(
   name: string,
   links: CachedLinks,
-  { cache }: WorkLocationTools,
+  { cache }: ObjectTools,
 ): Promise<WorkLocation[]> {
   const locations = await cache.workLocations()
   return [...locations.values()].filter(
@@ -241,7 +228,7 @@ async function register(
   creation: Creation,
   id: string,
   verdict: Verdict,
-  tools: WorkLocationTools,
+  tools: ObjectTools,
 ): Promise<Verdict> {
   const { name, value, links } = creation
   const reference = { collection: COLLECTION, name, value, internalReference: id }
@@ -250,32 +237,18 @@ async function register(
   } catch (error) {
     const refusal = refusalOf(error)
     const isLinked = statusIs(refusal.status, 'linked')
-    const holder = isLinked ? await holderOf(creation, tools) : undefined
-    if (holder === undefined || holder === id)
+    const found = isLinked && (await lookUpReference(tools.client, COLLECTION, name, value))
+    if (!found || found === 'unanswered' || found.id === id)
       return {
         ...refusal,
         reason: `The reference of work location ${id} was refused: ${refusal.reason}`,
         ids: [id],
       }
-    links.link(value, holder)
-    return { ...refusal, reason: linkedMeanwhile(holder, id, verdict), ids: [holder, id] }
+    links.link(value, found.id)
+    return { ...refusal, reason: linkedMeanwhile(found.id, id, verdict), ids: [found.id, id] }
   }
   links.link(value, id)
   return verdict
-}
-
-/** The work location that has the reference now; undefined if that is not answered. */
-async function holderOf(
-  { name, value }: Creation,
-  { client }: WorkLocationTools,
-): Promise<string | undefined> {
-  try {
-    const found = await client.references.get(COLLECTION, name, value)
-    return found?.internalReference ?? undefined
-  } catch (error) {
-    refusalOf(error)
-    return undefined
-  }
 }
 
 function isFor(entry: PendingCreation, { name, value }: ByReference): boolean {

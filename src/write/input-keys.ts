@@ -1,5 +1,5 @@
-import type { MaxDeletes } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import { type Limit, limitText, mostOf } from '../ground/limit.ts'
 import { folded, formOf } from '../ground/text.ts'
 import type { CachedLinks, ServiceCache } from './service-cache.ts'
 
@@ -11,12 +11,6 @@ export interface Surplus {
   readonly internalReference: string | undefined
   /** The links of its collection and name. */
   readonly links: CachedLinks
-}
-
-/** References that are not in the input, and why they must not be deleted. */
-interface SurplusOfInput {
-  readonly surplus: readonly Surplus[]
-  readonly refusal: ConnectorError | undefined
 }
 
 /** The keys of references in the input so far. */
@@ -33,16 +27,10 @@ export interface InputKeys {
    * The references that are not in the input, within its collections and names, and a config error if there
    * are too many to be plausible, or if the input or the service's list is not known completely.
    */
-  surplus(cache: ServiceCache): Promise<SurplusOfInput>
-}
-
-/** This many links of a name may always be removed, because a fifth of a few is less than one. */
-const HANDFUL = 5
-
-/** How many of the links under a name a mirror may remove. */
-export function mayBeTaken(initialSize: number, most: MaxDeletes): number {
-  if ('count' in most) return most.count
-  return most.percent === 0 ? 0 : Math.max(HANDFUL, (initialSize * most.percent) / 100)
+  surplus(cache: ServiceCache): Promise<{
+    readonly surplus: readonly Surplus[]
+    readonly refusal: ConnectorError | undefined
+  }>
 }
 
 /** The message that a mirror would remove too many of the links under a name. */
@@ -50,15 +38,14 @@ export function tooManyTaken(
   taken: number,
   { initialSize }: CachedLinks,
   group: string,
-  most: MaxDeletes,
+  most: Limit,
 ): string {
   const part = Math.round((taken / Math.max(1, initialSize)) * 100)
-  const limit = 'count' in most ? String(most.count) : `${most.percent} %`
-  return `${taken} of ${initialSize} references of ${group} (${part} %) would be deleted or moved, and max_deletes allows ${limit}`
+  return `${taken} of ${initialSize} references of ${group} (${part} %) would be deleted or moved, and max_deletes allows ${limitText(most)}`
 }
 
 /** Creates an empty collection of keys, for a mirror that may remove this much under each name. */
-export function createInputKeys(most: MaxDeletes): InputKeys {
+export function createInputKeys(most: Limit): InputKeys {
   const groups = new Map<string, { collection: string; name: string; values: Set<string> }>()
   let unreadable = 0
   let refusal: string | undefined
@@ -94,7 +81,7 @@ export function createInputKeys(most: MaxDeletes): InputKeys {
           (value) => !values.has(folded(value)) && !forms.has(formOf(value)),
         )
         const taken = links.taken + beyond.length
-        if (taken > mayBeTaken(links.initialSize, most))
+        if (taken > mostOf(links.initialSize, most))
           refusal ??= tooManyTaken(taken, links, group, most)
         for (const value of beyond)
           surplus.push({ collection, name, value, internalReference: links.idOf(value), links })

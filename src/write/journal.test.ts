@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -19,8 +19,9 @@ const CREATION: PendingCreation = {
   at: 1,
 }
 const newFolder = () => mkdtempSync(join(tmpdir(), 'protime-'))
-const open = (folder: string | undefined, baseUrl = 'https://acme.example') =>
-  openObject(folder, baseUrl, 'external_references')
+const ACME = { tenant: 'acme', baseUrl: 'https://acme.example' }
+const open = (folder: string | undefined, owner = ACME) =>
+  openObject(folder, owner, 'external_references')
 
 describe('the journal of an object', () => {
   it('survives its process, in a file that only its owner can read', async () => {
@@ -36,14 +37,26 @@ describe('the journal of an object', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  it('belongs to one tenant', async () => {
+  it.each([
+    { ...ACME, tenant: 'other' },
+    { ...ACME, baseUrl: 'https://other.example' },
+  ])('belongs to one tenant, and is not that of $tenant at $baseUrl', async (owner) => {
     const folder = newFolder()
     const first = await open(folder)
     await first.journal.add(MOVE)
-    const other = await open(folder, 'https://other.example')
+    const other = await open(folder, owner)
     expect(other.journal.entries).toEqual([])
     await first.release()
     await other.release()
+  })
+
+  it('is not read behind a link', async () => {
+    const folder = newFolder()
+    const { journal, release } = await open(folder)
+    await release()
+    writeFileSync(join(folder, 'other'), JSON.stringify({ version: 1, entries: [MOVE] }))
+    symlinkSync(join(folder, 'other'), journal.path ?? '')
+    await expect(open(folder)).rejects.toThrow('is a symbolic link')
   })
 
   it.each([undefined, '/nowhere/at/all'])(
@@ -56,16 +69,24 @@ describe('the journal of an object', () => {
     },
   )
 
-  it.each(['', '{"version":2,"entries":[]}', '{"version":1}', 'null'])(
-    'that is damaged (%j) stops the run, which leaves no lock',
-    async (text) => {
-      const folder = newFolder()
-      const { journal, release } = await open(folder)
-      await release()
-      writeFileSync(journal.path ?? '', text)
-      await expect(open(folder)).rejects.toThrow(/The journal .* is damaged/)
-      expect(existsSync(journal.path ?? '')).toBe(true)
-      expect(readdirSync(folder)).toHaveLength(1)
-    },
-  )
+  it.each([
+    '',
+    '{"version":2,"entries":[]}',
+    '{"version":1}',
+    'null',
+    JSON.stringify({ version: 1, entries: [null] }),
+    JSON.stringify({ version: 1, entries: [{ kind: 'other' }] }),
+    JSON.stringify({ version: 1, entries: [{ ...MOVE, old: ['A'] }] }),
+    JSON.stringify({ version: 1, entries: [{ ...MOVE, wanted: undefined }] }),
+    JSON.stringify({ version: 1, entries: [{ ...MOVE, name: 7 }] }),
+    JSON.stringify({ version: 1, entries: [{ ...CREATION, at: 'soon' }] }),
+  ])('that is damaged (%j) stops the run, which leaves no lock', async (text) => {
+    const folder = newFolder()
+    const { journal, release } = await open(folder)
+    await release()
+    writeFileSync(journal.path ?? '', text)
+    await expect(open(folder)).rejects.toThrow(/The journal .* is damaged/)
+    expect(existsSync(journal.path ?? '')).toBe(true)
+    expect(readdirSync(folder)).toHaveLength(1)
+  })
 })

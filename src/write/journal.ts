@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { access, constants, readFile, rm } from 'node:fs/promises'
+import { access, constants, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { isJsonObject, tryParseJson } from '../ground/json.ts'
-import { replacePrivateFile } from '../ground/private-file.ts'
+import { readOwnFile, replacePrivateFile } from '../ground/private-file.ts'
 import { LockedError, lockFile, type ProcessLock } from '../ground/process-lock.ts'
 import type { ObjectName } from './objects.ts'
 
@@ -76,15 +77,35 @@ async function writeEntries(path: string, entries: readonly JournalEntry[]): Pro
   }
 }
 
-async function readEntries(path: string): Promise<readonly JournalEntry[]> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '{"version":1,"entries":[]}'
-    throw unusable(path, `cannot be read (${error.code})`)
-  })
+function readEntries(path: string): readonly JournalEntry[] {
+  let text: string | undefined
+  try {
+    text = readOwnFile(path)
+  } catch (error) {
+    if (error instanceof ConnectorError) throw error
+    throw unusable(path, `cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+  if (text === undefined) return []
   const journal = tryParseJson(text)
-  if (!isJsonObject(journal) || journal['version'] !== 1 || !Array.isArray(journal['entries']))
-    throw unusable(path, 'is damaged')
-  return journal['entries']
+  const entries = isJsonObject(journal) && journal['version'] === 1 ? journal['entries'] : undefined
+  if (!Array.isArray(entries) || !entries.every(isEntry)) throw unusable(path, 'is damaged')
+  return entries
+}
+
+function isEntry(entry: unknown): entry is JournalEntry {
+  if (!isJsonObject(entry)) return false
+  const { kind, collection, name, old, wanted, reference, value, at } = entry
+  return kind === 'move'
+    ? areTexts([collection, name]) && [old, wanted].every(areLinks)
+    : kind === 'creation' && areTexts([reference, value, name]) && Number.isFinite(at)
+}
+
+function areLinks(links: unknown): boolean {
+  return Array.isArray(links) && links.every((link) => Array.isArray(link) && areTexts(link))
+}
+
+function areTexts(values: readonly unknown[]): boolean {
+  return values.every((value) => typeof value === 'string')
 }
 
 function unusable(path: string, what: string): ConnectorError {
@@ -102,7 +123,7 @@ function unusable(path: string, what: string): ConnectorError {
  */
 export async function openObject(
   folder: string | undefined,
-  baseUrl: string,
+  { tenant, baseUrl }: Pick<Config, 'tenant' | 'baseUrl'>,
   object: ObjectName,
 ): Promise<ProcessLock & { readonly journal: Journal }> {
   const release = async () => {}
@@ -113,8 +134,8 @@ export async function openObject(
       () => false,
     ))
   if (!isWritable) return { release, journal: createJournal() }
-  const tenant = createHash('sha256').update(baseUrl).digest('hex').slice(0, 12)
-  const file = join(folder, `protime-write.${object}.${tenant}`)
+  const owner = createHash('sha256').update(`${tenant} ${baseUrl}`).digest('hex').slice(0, 12)
+  const file = join(folder, `protime-write.${object}.${owner}`)
   const lock = await lockFile(file, {
     subject: `The lock of ${object} to this tenant`,
     user: 'process',
@@ -127,7 +148,7 @@ export async function openObject(
   if (lock === undefined) return { release, journal: createJournal() }
   const path = `${file}.journal`
   try {
-    return { ...lock, journal: createJournal(await readEntries(path), path) }
+    return { ...lock, journal: createJournal(readEntries(path), path) }
   } catch (error) {
     await lock.release()
     throw error

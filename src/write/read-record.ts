@@ -100,11 +100,8 @@ export function readNamed(
     const text = textOf(data, rules.textField)
     if (rules.textField === 'externalCode' && [...(text ?? '')].length > MAX_EXTERNAL_CODE)
       throw rejected(`The externalCode is longer than ${MAX_EXTERNAL_CODE} characters.`)
-    if (typeof data['name'] === 'string') {
-      const defaultName = textOf(data, 'name') ?? undefined
-      return { key, also, defaultName, translations: undefined, text }
-    }
-    const name = objectOf(data, 'name') ?? {}
+    const given = data['name']
+    const name = typeof given === 'string' ? { default: given } : (objectOf(data, 'name') ?? {})
     const translations = objectOf(name, 'translations')
     return {
       key,

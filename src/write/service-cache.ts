@@ -17,8 +17,6 @@ export interface Links {
   idOf(value: string): string | undefined
   /** The value of a record; undefined if it has none, or if that is unknown. */
   valueOfId(id: string): string | undefined
-  /** Whether it is known which record has the value, or that none has it. */
-  isKnown(value: string): boolean
   /** Whether this run has linked the value. */
   isOurs(value: string): boolean
   /** Links a value to a record, and removes the old link of either. */
@@ -66,7 +64,6 @@ export function createLinks(listed: readonly ListedLink[], isComplete: boolean):
   const list: Links = {
     idOf: (value) => ids.get(value) ?? undefined,
     valueOfId: (id) => values.get(id),
-    isKnown: (value) => (isComplete || ids.has(value)) && ids.get(value) !== null,
     isOurs: () => false,
     link: unchangeable,
     unlink: unchangeable,
@@ -112,7 +109,6 @@ export function changesOf(base: Links): LinkChanges {
   return {
     idOf,
     valueOfId,
-    isKnown: (value) => ids.has(value) || base.isKnown(value),
     isOurs: base.isOurs,
     link(value, id) {
       unlink(value)
@@ -164,6 +160,7 @@ export interface ServiceCache {
 export function createServiceCache(client: WriteClient): ServiceCache {
   const lists = new Map<string, Promise<CachedLinks>>()
   let locations: Promise<Map<string, WorkLocation>> | undefined
+  const readWorkLocations = () => (locations = listWorkLocations())
   return {
     links(collection, name) {
       const key = JSON.stringify([collection, name])
@@ -197,11 +194,6 @@ export function createServiceCache(client: WriteClient): ServiceCache {
     // If the service writes the name in another way, a list without it does not say that there are none.
     const isOfName = seen === 0 || listed.length > 0
     return createLinks(listed, isOfName && listed.every(({ id }) => id !== null))
-  }
-
-  function readWorkLocations(): Promise<Map<string, WorkLocation>> {
-    locations = listWorkLocations()
-    return locations
   }
 
   async function listWorkLocations(): Promise<Map<string, WorkLocation>> {

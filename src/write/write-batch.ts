@@ -1,12 +1,11 @@
-import type { WriteSettings } from '../config/write-settings.ts'
 import type { ConnectorError } from '../ground/errors.ts'
+import { mostOf } from '../ground/limit.ts'
 import { folded } from '../ground/text.ts'
-import type { Time } from '../http/clock.ts'
 import { applyJobCategories, type NamedChange } from './apply-job-categories.ts'
-import { applyReferences, restoreMoves } from './apply-references.ts'
+import { applyReferences, type ReferenceTools, restoreMoves } from './apply-references.ts'
 import { applyWorkLocations } from './apply-work-locations.ts'
-import { type InputKeys, mayBeTaken, tooManyTaken } from './input-keys.ts'
-import type { Journal } from './journal.ts'
+import { type InputKeys, tooManyTaken } from './input-keys.ts'
+import type { ObjectTools } from './object-tools.ts'
 import { type ObjectName, objects, type WriteRecord } from './objects.ts'
 import { isOfObject, type OutcomeReporter, refusalOf, type Verdict } from './outcome.ts'
 import { inOtherForm, type ReferenceChange, targetOf } from './plan-references.ts'
@@ -17,8 +16,7 @@ import {
   readReference,
   type WantedReference,
 } from './read-record.ts'
-import type { CachedLinks, ServiceCache } from './service-cache.ts'
-import { createTaskPool, groupBy, type TaskPool } from './task-pool.ts'
+import { createTaskPool, groupBy } from './task-pool.ts'
 import type { WriteClient } from './write-client.ts'
 
 /** Parallel requests, in addition to the limiter of the client. */
@@ -31,16 +29,11 @@ export interface TargetReference {
 }
 
 /** The tools to write a batch. */
-export interface BatchTools {
+export interface BatchTools extends Omit<ObjectTools, 'client' | 'pool' | 'settle'> {
   /** The client with which each object is written. */
   readonly clients: Readonly<Record<ObjectName, WriteClient>>
-  readonly settings: WriteSettings
-  readonly cache: ServiceCache
   readonly inputKeys: InputKeys
   readonly reporter: OutcomeReporter
-  readonly journal: Journal
-  readonly time: Pick<Time, 'sleep'>
-  readonly signal: AbortSignal
   readonly by: TargetReference | undefined
   /** Objects that cannot be written; more are added when they turn out to be unwritable. */
   readonly failures: Map<ObjectName, ConnectorError>
@@ -77,7 +70,8 @@ async function writeObject(
   try {
     if (!failures.has(object)) {
       const client = tools.clients[object]
-      await WRITE[object](readable, { ...tools, client, settle, keys })
+      const pool = createTaskPool(CONCURRENCY, tools.signal)
+      await WRITE[object](readable, { ...tools, client, pool, settle, keys })
     }
   } catch (error) {
     if (!isOfObject(error)) throw error
@@ -95,31 +89,38 @@ function rejectionBy({ message }: ConnectorError): Verdict {
   return { outcome: 'rejected', reason: message }
 }
 
-interface ObjectTools extends BatchTools {
-  readonly client: WriteClient
-  readonly settle: (ordinal: number, verdict: Verdict) => void
+interface RecordTools extends BatchTools, ObjectTools {
   /** The key of each record, as far as it could be read. */
   readonly keys: Map<number, Key>
 }
 
 const WRITE: Readonly<
-  Record<ObjectName, (records: readonly WriteRecord[], tools: ObjectTools) => Promise<void>>
+  Record<ObjectName, (records: readonly WriteRecord[], tools: RecordTools) => Promise<void>>
 > = {
   external_references: writeReferences,
-  job_categories: writeJobCategories,
-  work_locations: writeWorkLocations,
+  job_categories(records, tools) {
+    const { jobCategoryReference: reference } = tools.settings
+    const setting = 'job_category_reference'
+    const rules = { textField: 'externalCode', reference, setting } as const
+    return applyJobCategories(namedChanges(records, tools, rules), tools)
+  },
+  work_locations(records, tools) {
+    const { workLocationReference: reference } = tools.settings
+    const setting = 'work_location_reference'
+    const rules = { textField: 'description', reference, setting } as const
+    return applyWorkLocations(namedChanges(records, tools, rules), tools)
+  },
 }
 
 type Wanted = WantedReference & ReferenceChange
 
-async function writeReferences(records: readonly WriteRecord[], tools: ObjectTools): Promise<void> {
-  const pool = createTaskPool(CONCURRENCY, tools.signal)
+async function writeReferences(records: readonly WriteRecord[], tools: RecordTools): Promise<void> {
   if (!tools.settings.dryRun) await restoreMoves(tools.client, tools.cache, tools.journal)
-  const wanted = await lookedUp(wantedReferences(records, tools), pool, tools)
+  const wanted = await lookedUp(wantedReferences(records, tools), tools)
   const groups = groupBy(wanted, ({ collection, name }) =>
     JSON.stringify([collection, folded(name)]),
   )
-  const ends = await Promise.allSettled(groups.map((group) => writeName(group, pool, tools)))
+  const ends = await Promise.allSettled(groups.map((group) => writeName(group, tools)))
   // All requests have ended now, including those of the other groups.
   for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
@@ -127,7 +128,7 @@ async function writeReferences(records: readonly WriteRecord[], tools: ObjectToo
 /** The references that the valid records want; all records are noted in the keys of the input. */
 function wantedReferences(
   records: readonly WriteRecord[],
-  { settle, keys, inputKeys, by }: ObjectTools,
+  { settle, keys, inputKeys, by }: RecordTools,
 ): Wanted[] {
   const all: Wanted[] = []
   for (const { data, isDelete, ordinal } of records) {
@@ -146,8 +147,7 @@ function wantedReferences(
 /** The references with the ids of their targets; those whose target is not found are rejected. */
 async function lookedUp(
   all: readonly Wanted[],
-  pool: TaskPool,
-  { client, by, settle }: ObjectTools,
+  { client, pool, by, settle }: RecordTools,
 ): Promise<Wanted[]> {
   const ids = new Map<number, string | undefined>()
   await pool.each(all, async ({ ordinal, collection, id, isByReference }) => {
@@ -173,13 +173,9 @@ function notFound(collection: string, name: string): Verdict {
 }
 
 /** Writes the references of one name of one collection, unless a mirror must not. */
-async function writeName(
-  group: readonly Wanted[],
-  pool: TaskPool,
-  tools: ObjectTools,
-): Promise<void> {
-  const { settle, inputKeys, cache, settings } = tools
-  const { dryRun: isDryRun, mirror } = settings
+async function writeName(group: readonly Wanted[], tools: RecordTools): Promise<void> {
+  const { settle, inputKeys, cache } = tools
+  const { mirror } = tools.settings
   const [{ collection, name }] = group as [Wanted, ...Wanted[]]
   const links = await cache.links(collection, name)
   const respelled = new Set<number>()
@@ -192,21 +188,18 @@ async function writeName(
   for (const ordinal of others) settle(ordinal, IN_OTHER_FORM)
   const changes = all.filter(({ ordinal }) => !others.has(ordinal))
   // A mirror counts what it removes, and needs the list for that.
-  const relink = settings.relink && (!mirror || links.isComplete)
-  const own = { links, relink, collection, name }
-  const refusal = mirror ? refusalOfMirror(changes, own, tools) : undefined
+  const relink = tools.settings.relink && (!mirror || links.isComplete)
+  const own = { ...tools, settings: { ...tools.settings, relink }, links, collection, name }
+  const refusal = mirror ? refusalOfMirror(changes, own) : undefined
   if (refusal !== undefined) inputKeys.refuse(refusal)
-  if (refusal !== undefined && !isDryRun) {
+  if (refusal !== undefined && !own.settings.dryRun) {
     for (const { ordinal } of changes) settle(ordinal, notMirrored(refusal))
     return
   }
   await applyReferences(changes, {
-    ...tools,
     ...own,
     settle: (ordinal, verdict) =>
       settle(ordinal, respelled.has(ordinal) ? { ...verdict, folded: true } : verdict),
-    pool,
-    isDryRun,
   })
 }
 
@@ -223,55 +216,21 @@ function notMirrored(refusal: string): Verdict {
   }
 }
 
-interface MirroredGroup {
-  readonly links: CachedLinks
-  readonly relink: boolean
-  readonly collection: string
-  readonly name: string
-}
-
 /**
  * Why a mirror must not make the changes of one name: too many of its links would be removed or moved.
  */
 function refusalOfMirror(
   changes: readonly ReferenceChange[],
-  { links, relink, collection, name }: MirroredGroup,
-  { settings: { maxDeletes } }: BatchTools,
+  { links, collection, name, settings: { relink, maxDeletes } }: ReferenceTools,
 ): string | undefined {
   const taken = links.takenAfter(targetOf({ start: links, changes, relink }))
-  if (taken <= mayBeTaken(links.initialSize, maxDeletes)) return undefined
+  if (taken <= mostOf(links.initialSize, maxDeletes)) return undefined
   return tooManyTaken(taken, links, `${collection}, ${name}`, maxDeletes)
-}
-
-async function writeJobCategories(
-  records: readonly WriteRecord[],
-  tools: ObjectTools,
-): Promise<void> {
-  const changes = namedChanges(records, tools, {
-    textField: 'externalCode',
-    reference: tools.settings.jobCategoryReference,
-    setting: 'job_category_reference',
-  })
-  const { missingFields } = tools.settings
-  const pool = createTaskPool(CONCURRENCY, tools.signal)
-  await applyJobCategories(changes, { ...tools, pool, missingFields })
-}
-
-async function writeWorkLocations(
-  records: readonly WriteRecord[],
-  tools: ObjectTools,
-): Promise<void> {
-  const changes = namedChanges(records, tools, {
-    textField: 'description',
-    reference: tools.settings.workLocationReference,
-    setting: 'work_location_reference',
-  })
-  await applyWorkLocations(changes, { ...tools, isDryRun: tools.settings.dryRun })
 }
 
 function namedChanges(
   records: readonly WriteRecord[],
-  { settle, keys }: ObjectTools,
+  { settle, keys }: RecordTools,
   rules: NamedRules,
 ): NamedChange[] {
   return records.flatMap(({ data, isDelete, ordinal }) => {

@@ -3,7 +3,6 @@ import type {
   JobCategories,
   JobCategoryBody,
   References,
-  ServiceClient,
   WorkLocations,
 } from '../client/service-client.ts'
 import { statusIs } from '../http/status.ts'
@@ -16,54 +15,18 @@ export interface WriteClient {
   readonly workLocations: WorkLocations
 }
 
-/**
- * A client that reads like the given one, and whose writes do nothing and succeed; it reads job categories as
- * if they had been written.
- */
-export function withoutWrites({
-  references,
-  jobCategories,
-  workLocations,
-}: Pick<ServiceClient, keyof WriteClient> | WriteClient): WriteClient {
-  let created = 0
-  const bodies = new Map<string, JobCategoryBody>()
-  return {
-    references: {
-      list: (...names) => references.list(...names),
-      get: (...names) => references.get(...names),
-      find: (...names) => references.find(...names),
-      put: async () => {},
-      remove: async () => 'deleted',
-    },
-    jobCategories: {
-      async get(key) {
-        const found = await jobCategories.get(key)
-        if (found === undefined) return undefined
-        const { id } = found.record
-        const body = bodies.get(id)
-        return body === undefined ? found : { record: { id, ...body } }
-      },
-      put: async (key, body) => {
-        if ('id' in key) bodies.set(key.id, body)
-      },
-    },
-    workLocations: {
-      list: () => workLocations.list(),
-      // An id that no record has.
-      create: async () => ({ id: `new-${++created}` }),
-    },
-  }
-}
-
 /** After this many refused records in a row, all records of the object count as refused. */
 const MOST_WITHOUT_ACCESS = 3
 
 /**
  * A client for the records of one object. It ends the object if nothing of it can be written: after three 403
- * in a row without any successful write. A single 403 only concerns its record.
+ * in a row without any successful write. A single 403 only concerns its record. In a dry run its writes do nothing and
+ * succeed, and it reads job categories as if they had been written.
  */
-export function endedByRefusals(client: WriteClient): WriteClient {
+export function createObjectClient(client: WriteClient, isDryRun: boolean): WriteClient {
   const { references, jobCategories, workLocations } = client
+  const bodies = new Map<string, JobCategoryBody>()
+  let created = 0
   let refusals = 0
   let hasWritten = false
   return {
@@ -71,21 +34,31 @@ export function endedByRefusals(client: WriteClient): WriteClient {
       list: (...names) => references.list(...names),
       get: (...names) => read(references.get(...names)),
       find: (...names) => read(references.find(...names)),
-      put: (...link) => write(references.put(...link)),
-      remove: (...names) => write(references.remove(...names)),
+      put: (...link) => write(() => references.put(...link), undefined),
+      remove: (...names) => write(() => references.remove(...names), 'deleted'),
     },
     jobCategories: {
-      get: (key) => read(jobCategories.get(key)),
-      put: (...change) => write(jobCategories.put(...change)),
+      async get(key) {
+        const found = await read(jobCategories.get(key))
+        if (found === undefined) return undefined
+        const { id } = found.record
+        const body = bodies.get(id)
+        return body === undefined ? found : { record: { id, ...body } }
+      },
+      put(key, body, ...more) {
+        if (isDryRun && 'id' in key) bodies.set(key.id, body)
+        return write(() => jobCategories.put(key, body, ...more), undefined)
+      },
     },
     workLocations: {
       list: () => workLocations.list(),
-      create: (body) => write(workLocations.create(body)),
+      // In a dry run, an id that no record has.
+      create: (body) => write(() => workLocations.create(body), { id: `new-${++created}` }),
     },
   }
 
-  async function write<T>(request: Promise<T>): Promise<T> {
-    const answer = await read(request)
+  async function write<T>(request: () => Promise<T>, pretended: T): Promise<T> {
+    const answer = isDryRun ? pretended : await read(request())
     hasWritten = true
     return answer
   }

@@ -1,5 +1,6 @@
 import type { WriteSettings } from '../config/write-settings.ts'
 import type { ConnectorError } from '../ground/errors.ts'
+import { isJsonObject } from '../ground/json.ts'
 import { readProjectJson } from '../ground/project-files.ts'
 import { nearest } from '../ground/text.ts'
 import { REAL_TIME, type Time } from '../http/clock.ts'
@@ -11,7 +12,7 @@ import { createOutcomeReporter, type Outcome, type OutcomeSummary, refusalOf } f
 import { createServiceCache } from './service-cache.ts'
 import { createTaskPool } from './task-pool.ts'
 import { CONCURRENCY, type TargetReference, writeBatch } from './write-batch.ts'
-import { endedByRefusals, type WriteClient, withoutWrites } from './write-client.ts'
+import { createObjectClient, type WriteClient } from './write-client.ts'
 
 /** Writes records in the order in which they are added; calls must not overlap. */
 export interface Writer {
@@ -70,13 +71,9 @@ const BATCH_SIZE = 1000
 export function createWriter(options: WriterOptions): Writer {
   const { settings, signal, batchSize = BATCH_SIZE, onUnknownMember } = options
   const { journal = createJournal(), time = REAL_TIME } = options
-  const client = settings.dryRun ? withoutWrites(options.client) : options.client
-  const clients = {
-    external_references: endedByRefusals(client),
-    job_categories: endedByRefusals(client),
-    work_locations: endedByRefusals(client),
-  }
-  const cache = createServiceCache(client)
+  const own = () => createObjectClient(options.client, settings.dryRun)
+  const clients = { external_references: own(), job_categories: own(), work_locations: own() }
+  const cache = createServiceCache(options.client)
   const inputKeys = createInputKeys(settings.maxDeletes)
   const failures = new Map<ObjectName, ConnectorError>()
   const reporter = createOutcomeReporter({ ...options, isDryRun: settings.dryRun })
@@ -186,12 +183,26 @@ interface UnknownMember {
  */
 function unknownMembers(data: Data, object: ObjectName): readonly UnknownMember[] {
   const known = knownMembers(object)
-  const missing = Object.keys(objects[object].properties).filter(
-    (name) => !Object.hasOwn(data, name),
-  )
-  return Object.keys(data).flatMap((name) =>
-    name.startsWith('_') || known.has(fold(name)) ? [] : [{ name, meant: meantBy(name, missing) }],
-  )
+  const { properties } = objects[object]
+  const missing = Object.keys(properties).filter((name) => !Object.hasOwn(data, name))
+  const own = Object.keys(data).filter((name) => !name.startsWith('_') && !known.has(fold(name)))
+  return [
+    ...own.map((name) => ({ name, meant: meantBy(name, missing) })),
+    ...Object.entries(properties).flatMap(([name, schema]) => unknownWithin(data, name, schema)),
+  ]
+}
+
+/** The unknown members of an object within a record, such as `name.Default`. */
+function unknownWithin(data: Data, name: string, { properties }: JsonSchema): UnknownMember[] {
+  const within = data[name]
+  if (properties === undefined || !isJsonObject(within)) return []
+  const known = Object.keys(properties)
+  return Object.keys(within)
+    .filter((member) => !known.includes(member))
+    .map((member) => {
+      const meant = meantBy(member, known)
+      return { name: `${name}.${member}`, meant: meant && `${name}.${meant}` }
+    })
 }
 
 /** The message about unknown members of a record. */

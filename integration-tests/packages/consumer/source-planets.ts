@@ -30,7 +30,6 @@ const planets: Connector<object> = {
         })
         await output.complete()
       }
-      return []
     },
   }),
 }

@@ -40,7 +40,6 @@ const shop: Connector<object> = {
         }
         await output.complete()
       }
-      return []
     },
   }),
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { ConnectorError } from '../../ground/errors.ts'
 import { createJsonBatch, DELETE, SKIP, SOFT_DELETE } from '../../records/record-batch.ts'
+import { CheckedOutput } from '../checked-output.ts'
 import type { LineWriter } from '../line-writer.ts'
 import { createAirbyteOutput, createAirbyteStates } from './airbyte-output.ts'
 
@@ -22,11 +24,14 @@ function opened() {
   const states = createAirbyteStates()
   const open = (name: string) => {
     const kinds = { isIncremental: true, hasDeletes: true, hasGenerations: true }
-    return createAirbyteOutput({
-      spec: { name, schema: {}, key: ['id'], ...kinds },
-      writer,
-      states,
+    const spec = { name, schema: {}, key: ['id'], ...kinds }
+    const output = new CheckedOutput(spec, {
+      writer: createAirbyteOutput({ spec, writer, states }),
+      log: { debug() {}, info() {}, warn() {} },
+      started: () => {},
+      ended: () => {},
     })
+    return output
   }
   return { open, writes }
 }
@@ -64,14 +69,14 @@ describe('the statuses of a stream', () => {
     const output = open('a')
     output.started()
     output.started()
-    output.running()
-    output.running()
+    await output.records(batchOf(1), STAMP)
+    await output.records(batchOf(1), STAMP)
     await output.complete()
-    const words = ['STARTED', 'RUNNING', 'a state 0', 'COMPLETE']
+    const words = ['STARTED', 'RUNNING', 'a record', 'a record', 'a state 2', 'COMPLETE']
     expect(writes.flat().map(word)).toEqual(words)
   })
 
-  it('are complete, with a state, even if the source has none and never called running', async () => {
+  it('are complete, with a state, even if the source has no state and no record', async () => {
     const { open, writes } = opened()
     const output = open('a')
     output.started()
@@ -82,9 +87,11 @@ describe('the statuses of a stream', () => {
   it('say until when the service asks to wait, and that a stream is still waiting', () => {
     const { open, writes } = opened()
     const output = open('a')
-    output.rateLimited(NOON)
-    output.waiting()
+    output.started()
+    output.note({ type: 'rate limited', until: NOON })
+    output.note({ type: 'waiting' })
     expect(writes.flat().map(({ trace }) => trace?.stream_status)).toEqual([
+      { stream_descriptor: { name: 'a' }, status: 'STARTED' },
       expect.objectContaining({
         status: 'RUNNING',
         reasons: [{ type: 'RATE_LIMITED', rate_limited: { quota_reset: NOON.getTime() } }],
@@ -98,9 +105,10 @@ describe('the statuses of a stream', () => {
     const output = open('a')
     output.started(() => ({}))
     void output.records(batchOf(2), STAMP)
-    output.incomplete()
+    void output.failed(new ConnectorError('transient', 'x-away', 'Away.'))
     expect(writes.map((write) => write.map(word))).toEqual([
       ['STARTED'],
+      ['RUNNING'],
       ['a record', 'a record', 'a state 2'],
       ['INCOMPLETE'],
     ])
@@ -114,7 +122,7 @@ describe('a STATE', () => {
     output.started(() => ({ at: 1 }))
     await output.records(batchOf(1), STAMP)
     await output.checkpoint()
-    expect(writes.slice(1).map((write) => write.map(word))).toEqual([['a record', 'a state 1']])
+    expect(writes.at(-1)?.map(word)).toEqual(['a record', 'a state 1'])
   })
 
   it('counts the records since the one before it, deletes included', async () => {
@@ -137,10 +145,10 @@ describe('a STATE', () => {
     await a.records(batchOf(1), STAMP)
     // A destination does not have held records yet, and must not get their STATE.
     await b.records(batchOf(1), STAMP)
-    await b.flush()
+    await b.records(batchOf(0), STAMP)
     await a.checkpoint()
     await c.checkpoint()
-    expect(writes.slice(3).map((write) => write.map(word))).toEqual([
+    expect(writes.slice(5).map((write) => write.map(word))).toEqual([
       ['b record'],
       ['a record', 'a state 1', 'b state 1'],
       ['c state 0'],
@@ -154,7 +162,7 @@ describe('a STATE', () => {
     b.started(() => ({}))
     await b.records(batchOf(1), STAMP)
     await a.checkpoint()
-    expect(writes.slice(2).map((write) => write.map(word))).toEqual([['a state 0']])
+    expect(writes.at(-1)?.map(word)).toEqual(['a state 0'])
   })
 
   it('waits until it is worth its size if it is large, unless it must be written', async () => {
@@ -165,7 +173,7 @@ describe('a STATE', () => {
     await output.records(batchOf(1), STAMP)
     await output.checkpoint()
     expect(writes.at(-1)?.map(word)).toEqual(['a record'])
-    await output.state()
+    await output.checkpoint({ flush: true })
     expect(writes.at(-1)?.map(word)).toEqual(['a state 1'])
   })
 })
@@ -176,9 +184,10 @@ describe('a record', () => {
     const output = open('a')
     const batch = batchOf(4)
     batch.ops.set([DELETE, SOFT_DELETE, SKIP], 1)
+    output.started()
     await output.records(batch, { generation: 5, cursor: 7, now: NOON })
     await output.deletes(['"id":8'], { generation: 5, cursor: 8, now: NOON })
-    const rows = writes.flat().map(({ record }) => record?.data)
+    const rows = writes.flat().flatMap(({ record }) => record?.data ?? [])
     const stamp = { _generation: 5, _ab_cdc_cursor: 7 }
     const deleted = { _ab_cdc_deleted_at: NOON.toISOString(), ...stamp }
     expect(rows).toEqual([
@@ -187,28 +196,33 @@ describe('a record', () => {
       { id: 2, ...deleted },
       { id: 8, ...deleted, _ab_cdc_cursor: 8 },
     ])
-    expect(output.counts).toEqual({ records: 1, deletes: 3, isTracked: true })
+    expect(output.counts).toMatchObject({ records: 1, deletes: 3, isTracked: true })
   })
 
   it("is emitted at the service's time, and never before the time of its cursor", async () => {
     const { open, writes } = opened()
     const output = open('a')
+    output.started()
     await output.records(batchOf(1), { generation: 1, cursor: 5, now: NOON })
     const later = NOON.getTime() + 60_000
     await output.records(batchOf(1), { generation: 1, cursor: later * 1000 + 7, now: NOON })
-    await output.flush()
-    const times = writes.flat().map(({ record }) => record?.emitted_at)
+    await output.complete()
+    const times = writes.flat().flatMap(({ record }) => record?.emitted_at ?? [])
     expect(times).toEqual([NOON.getTime(), later])
   })
 
-  it('calls the listener once, when the first one is emitted', async () => {
-    const { open } = opened()
+  it('calls the listener once, when the first one has left the process', async () => {
+    const { open, writes } = opened()
     const output = open('a')
-    let heard = 0
-    output.onRecord(() => heard++)
-    expect(heard).toBe(0)
-    await output.records(batchOf(1), STAMP)
-    expect(heard).toBe(1)
+    const heard: string[][] = []
+    output.onFirstRecord(() => heard.push(writes.flat().map(word)))
+    output.started()
+    await output.records(batchOf(0), STAMP)
+    for (const _ of [1, 2]) {
+      await output.records(batchOf(1), STAMP)
+      await new Promise(setImmediate)
+    }
+    expect(heard).toEqual([['STARTED', 'RUNNING', 'a record']])
   })
 })
 
@@ -216,9 +230,10 @@ describe('a stream whose rows can no longer be tracked', () => {
   it('is reported once', () => {
     const { open, writes } = opened()
     const output = open('a')
-    output.untracked()
-    output.untracked()
-    expect(writes.flat().map(({ trace }) => trace?.analytics)).toEqual([
+    output.started()
+    output.note({ type: 'untracked' })
+    output.note({ type: 'untracked' })
+    expect(writes.flat().flatMap(({ trace }) => trace?.analytics ?? [])).toEqual([
       { type: 'untracked-deletes', value: 'a' },
     ])
     expect(output.counts.isTracked).toBe(false)

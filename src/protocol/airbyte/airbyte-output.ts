@@ -1,9 +1,11 @@
-import { countRecords, type LineParts, type ObjectRules } from '../../records/record-batch.ts'
+import type { LineParts, ObjectRules } from '../../records/record-batch.ts'
 import { createBatchRewriter } from '../../records/record-rules.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
-import type { Stamp, StateSource, StreamOutput } from '../connector.ts'
+import type { Stamp } from '../connector.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
+import { rowsOf } from '../progress/sync-progress.ts'
 import { createStateBudget } from '../state.ts'
+import type { StartedStream, StreamWriter } from '../stream-writer.ts'
 import { CDC_DELETED_AT, recordEnds } from '../sync-columns.ts'
 import * as messages from './airbyte-messages.ts'
 
@@ -45,99 +47,73 @@ export function createAirbyteStates(): AirbyteStates {
 const SMALL_STATE_BYTES = 4096
 
 /** Writes the output of one stream as messages of the Airbyte protocol. */
-export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamOutput {
+export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamWriter {
   const { spec, rules, writer, states } = settings
   const { name: stream } = spec
   const select = createBatchRewriter(rules)
   const budget = createStateBudget(SMALL_STATE_BYTES)
   const held = createHeldLines(writer)
-  const counts = { records: 0, deletes: 0, isTracked: true }
-  let onFirst = () => {}
-  let source: StateSource | undefined
-  let isStarted = false
-  let isRunning = false
-  let sinceState = 0
-  states.add(() => (sinceState > 0 && held.isEmpty && budget.allows() ? stateLine() : ''))
+  let source: StartedStream | undefined
+  /** The rows before the last STATE. */
+  let covered = 0
+  states.add(() => (sinceState() > 0 && held.isEmpty && budget.allows() ? stateLine() : ''))
   return {
-    counts,
-    selection: rules,
-    flush,
-    started(state) {
-      source ??= state
-      if (!isStarted) status('STARTED')
-      isStarted = true
-    },
-    running,
-    rateLimited: (until) =>
-      void writer.write(`${messages.streamStatus(stream, 'RUNNING', until)}\n`),
-    waiting: () => status('RUNNING'),
-    complete() {
-      running()
-      // The platform requires a state for every stream.
-      source ??= () => ({})
-      const complete = `${messages.streamStatus(stream, 'COMPLETE')}\n`
-      return held.release(stateLine(), states.unsaved(), complete)
-    },
-    incomplete() {
-      void (sinceState > 0 ? checkpoint() : held.release())
-      status('INCOMPLETE')
-    },
-    generationComplete: () => undefined,
-    untracked() {
-      if (!counts.isTracked) return
-      counts.isTracked = false
-      void writer.write(`${messages.analytics('untracked-deletes', stream)}\n`)
-    },
-    onRecord(listener) {
-      onFirst = listener
+    started(started) {
+      source = started
+      status('STARTED')
     },
     records(batch, stamp) {
-      sinceState += countRecords(batch, counts)
-      onFirst()
       const lines = select(batch).lines(partsOf(spec, stamp))
       budget.onRecords(lines.length)
       return held.hold(lines)
     },
     deletes(rows, stamp) {
       const { prefix, deleteSuffix } = partsOf(spec, stamp)
-      const lines = rows.map((row) => `${prefix}{${row}${deleteSuffix}`)
-      sinceState += rows.length
-      counts.deletes += rows.length
-      return held.release(lines.join(''))
+      return held.release(rows.map((row) => `${prefix}{${row}${deleteSuffix}`).join(''))
     },
     checkpoint,
-    async state() {
-      await held.release(stateLine(), states.unsaved())
-      await flush()
+    note(event) {
+      if (event.type === 'running' || event.type === 'waiting') status('RUNNING')
+      if (event.type === 'rate limited') status('RUNNING', event.until)
+      if (event.type === 'untracked')
+        void writer.write(`${messages.analytics('untracked-deletes', stream)}\n`)
+    },
+    ended(isComplete) {
+      if (isComplete) return held.release(stateLine(), states.unsaved(), statusLine('COMPLETE'))
+      if (sinceState() > 0) void checkpoint(false)
+      return held.release(statusLine('INCOMPLETE'))
+    },
+    flush() {
+      void held.release()
+      return writer.flush()
     },
   }
 
-  function running(): void {
-    if (isRunning) return
-    isRunning = true
-    status('RUNNING')
+  function checkpoint(mustWrite: boolean): Promise<void> | undefined {
+    if (!mustWrite && !budget.allows()) return held.release()
+    return held.release(stateLine(), states.unsaved())
   }
 
-  function checkpoint(): Promise<void> | undefined {
-    return budget.allows() ? held.release(stateLine(), states.unsaved()) : held.release()
+  function sinceState(): number {
+    return source === undefined ? 0 : rowsOf(source.counts) - covered
   }
 
   /** The STATE line; it counts all records since the last one, including held ones. */
   function stateLine(): string {
-    if (source === undefined) return ''
-    const line = `${messages.state(stream, source(), sinceState)}\n`
-    sinceState = 0
+    const state = source?.state()
+    if (state === undefined) return ''
+    const line = `${messages.state(stream, state, sinceState())}\n`
+    covered += sinceState()
     budget.onState(line.length)
     return line
   }
 
-  function flush(): Promise<void> {
-    void held.release()
-    return writer.flush()
+  function status(value: messages.StreamStatus, until?: Date): void {
+    void writer.write(statusLine(value, until))
   }
 
-  function status(value: messages.StreamStatus): void {
-    void writer.write(`${messages.streamStatus(stream, value)}\n`)
+  function statusLine(value: messages.StreamStatus, until?: Date): string {
+    return `${messages.streamStatus(stream, value, until)}\n`
   }
 }
 

@@ -1,12 +1,12 @@
 import { ConnectorError, unknownStream } from '../../ground/errors.ts'
 import { fieldsOf, schemaUnder } from '../../records/record-rules.ts'
 import { readMessagesOption, readOption, requiredOption } from '../command-line.ts'
-import type { Connector, Failure, ReadTools, Source, SyncObserver } from '../connector.ts'
+import type { Connector, Failure, Source } from '../connector.ts'
 import { type Io, NEXT_FROM_STATE } from '../program.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
 import { createScreen } from '../progress/screen.ts'
-import type { ProgressListener } from '../progress/sync-progress.ts'
-import { readStreams, type StreamReading } from '../read-run.ts'
+import type { ProgressListener, SyncObserver } from '../progress/sync-progress.ts'
+import { type ReadRunTools, readStreams, type StreamReading } from '../read-run.ts'
 import { parseStateJson, refuseState } from '../state.ts'
 import * as messages from './airbyte-messages.ts'
 import { createAirbyteOutput, createAirbyteStates } from './airbyte-output.ts'
@@ -33,7 +33,7 @@ async function read<Config>(
   source: Source<Config>,
   config: Config,
   { chosen, states }: ReadSelection,
-  tools: messages.CommandTools & Pick<ReadTools, 'observer'>,
+  tools: messages.CommandTools & Pick<ReadRunTools, 'observer'>,
 ): Promise<readonly Failure[]> {
   const { writer } = tools
   const offered = new Map(source.streams(config).map((spec) => [spec.name, spec]))
@@ -50,7 +50,8 @@ async function read<Config>(
       const rules = chosenFields(spec, configured)
       const output = createAirbyteOutput({ spec, rules, writer, states: shared })
       const fields = rules && fieldsOf(schemaUnder(spec.schema, rules))
-      readings.push({ spec, mode, state: states.get(name), refresh, fields, output })
+      const state = states.get(name)
+      readings.push({ spec, mode, state, refresh, fields, selection: rules, writer: output })
     }
   }
   const names = new Set(readings.map(({ spec }) => spec.name))

@@ -94,6 +94,11 @@ export function metricsText(facts: MetricsFacts): string {
       perStream(({ status }) => (status === 'complete' ? 0 : 1)),
     ),
     metric(
+      'stream_withheld',
+      'Rows that the last sync did not find, and did not delete because they are too many.',
+      perStream(({ counts }) => counts.withheld ?? 0),
+    ),
+    metric(
       LAST_COMPLETE,
       'When the stream was last read completely, by any sync that wrote this file; 0 if never.',
       [...completions],

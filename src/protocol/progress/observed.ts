@@ -1,5 +1,5 @@
 import { asConnectorError, InterruptedError } from '../../ground/errors.ts'
-import type { Failure, Log, SyncObserver } from '../connector.ts'
+import type { Failure, Log } from '../connector.ts'
 import { createLogLines } from './log-lines.ts'
 import { createMetricsFile } from './metrics-file.ts'
 import type { Screen } from './screen.ts'
@@ -8,6 +8,7 @@ import {
   PROGRESS_CLOCK,
   type ProgressClock,
   type ProgressListener,
+  type SyncObserver,
   type SyncOutcome,
 } from './sync-progress.ts'
 import { createTerminal } from './terminal.ts'

@@ -33,13 +33,16 @@ function started(columns: number, { starts = STREAMS, env = {}, rows = 24 } = {}
     Object.keys(starts).map((name) => [name, { records: 0, deletes: 0 }]),
   )
   let retryCause: string | undefined
-  observer.begun({
+  const facts = {
     subject: 'tenant acme',
     labels: {},
-    streams: Object.keys(starts).map((name) => ({ name, counts: countsOf(name) })),
     traffic: { requests: 34, retries: 0, refusals: 2, bytes: 12_400_000, answerMs: 0 },
     retryCause: () => retryCause,
-  })
+  }
+  observer.begun(
+    facts,
+    Object.keys(starts).map((name) => ({ name, counts: countsOf(name) })),
+  )
   observer.planned(new Map(Object.entries(starts)))
   return {
     ...terminal,
@@ -234,16 +237,19 @@ it('logs how a sync begins, its progress each minute, how each stream ended, and
   }
   const counts = { records: 0, deletes: 0 }
   let retryCause: string | undefined
-  observer.begun({
+  const facts = {
     subject: 'tenant acme',
     labels: {},
-    streams: Object.keys(starts).map((name) => ({
+    traffic: { requests: 0, retries: 0, refusals: 0, bytes: 0, answerMs: 0 },
+    retryCause: () => retryCause,
+  }
+  observer.begun(
+    facts,
+    Object.keys(starts).map((name) => ({
       name,
       counts: name === 'clockings' ? counts : { records: 3, deletes: 1 },
     })),
-    traffic: { requests: 0, retries: 0, refusals: 0, bytes: 0, answerMs: 0 },
-    retryCause: () => retryCause,
-  })
+  )
   observer.planned(new Map(Object.entries(starts)))
   observer.started('people', starts['people'] as StreamStart)
   clock.pass(0.4)
@@ -317,6 +323,7 @@ describe('the metrics of a sync', () => {
       'x_sync_stream_requests{program="tap-x",tenant="acme",stream="people"} 9',
       'x_sync_stream_duration_seconds{program="tap-x",tenant="acme",stream="people"} 2',
       'x_sync_stream_failed{program="tap-x",tenant="acme",stream="people"} 0',
+      'x_sync_stream_withheld{program="tap-x",tenant="acme",stream="people"} 0',
       'x_sync_stream_last_complete_timestamp_seconds{program="tap-x",tenant="acme",stream="people"} 1795316400',
       'x_sync_stream_selected{program="tap-x",tenant="acme",stream="people"} 1',
     ])

@@ -1,13 +1,5 @@
 import type { ConnectorError } from '../../ground/errors.ts'
-import type {
-  Failure,
-  RowCounts,
-  StreamFacts,
-  StreamStart,
-  SyncFacts,
-  SyncObserver,
-  SyncTraffic,
-} from '../connector.ts'
+import type { Failure, RowCounts, StreamStart, SyncFacts, SyncTraffic } from '../connector.ts'
 
 /** A monotonic clock in milliseconds, and its timers. */
 export interface ProgressClock {
@@ -22,6 +14,27 @@ export const PROGRESS_CLOCK: ProgressClock = {
     const timer = setInterval(tick, ms).unref()
     return () => clearInterval(timer)
   },
+}
+
+/**
+ * Gets the progress of a sync. There is no call per row: rows are counted where they are written, and the counts are
+ * read when they are needed.
+ */
+export interface SyncObserver {
+  /** The sync begins; the counts of the streams change while it runs. */
+  begun(facts: SyncFacts, streams: readonly CountedStream[]): void
+  /** It is decided where each stream starts; the keys are names of streams. */
+  planned(starts: ReadonlyMap<string, StreamStart>): void
+  /** A stream is being read. Called again if the read starts over. */
+  started(stream: string, start: StreamStart): void
+  /** A stream has been read completely, or has failed. */
+  ended(stream: string, error?: ConnectorError): void
+}
+
+/** A stream with the rows that were written of it so far. */
+export interface CountedStream {
+  readonly name: string
+  readonly counts: RowCounts
 }
 
 /** The progress of a stream. */
@@ -40,7 +53,7 @@ export interface StreamProgress {
 }
 
 /** The progress of a sync. */
-export interface SyncProgress extends Omit<SyncFacts, 'streams'> {
+export interface SyncProgress extends Omit<SyncFacts, 'requestsOf'> {
   readonly streams: readonly StreamProgress[]
   readonly seconds: number
 }
@@ -70,14 +83,15 @@ export function createSyncProgress(
   let sync: SyncProgress | undefined
   return {
     observer: {
-      begun(facts) {
+      begun({ requestsOf, ...facts }, counted) {
         const begunAt = now()
-        for (const stream of facts.streams) streams.set(stream.name, createEntry(stream, now))
+        for (const { name, counts } of counted)
+          streams.set(
+            name,
+            createEntry(name, counts, () => requestsOf?.(name), now),
+          )
         const told: SyncProgress = {
-          subject: facts.subject,
-          labels: facts.labels,
-          traffic: facts.traffic,
-          retryCause: facts.retryCause,
+          ...facts,
           streams: [...streams.values()],
           get seconds() {
             return (now() - begunAt) / 1000
@@ -115,7 +129,12 @@ type Entry = StreamProgress & {
   end(status: 'complete' | 'failed'): void
 }
 
-function createEntry({ name, counts, requests }: StreamFacts, now: () => number): Entry {
+function createEntry(
+  name: string,
+  counts: RowCounts,
+  requests: () => number | undefined,
+  now: () => number,
+): Entry {
   let status: StreamProgress['status'] = 'queued'
   let start: StreamStart | undefined
   let startedAt: number | undefined
@@ -130,7 +149,7 @@ function createEntry({ name, counts, requests }: StreamFacts, now: () => number)
       return start
     },
     get requests() {
-      return requests?.count
+      return requests()
     },
     get isBegun() {
       return startedAt !== undefined
@@ -159,7 +178,7 @@ export function rowsOf({ records, deletes }: RowCounts): number {
 }
 
 /** The records and deletes of all streams. */
-export function totalOf(streams: readonly Pick<StreamProgress, 'counts'>[]): RowCounts {
+export function totalOf(streams: readonly Pick<CountedStream, 'counts'>[]): RowCounts {
   return streams.reduce(
     (sum, { counts }) => ({
       records: sum.records + counts.records,

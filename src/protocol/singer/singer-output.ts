@@ -1,10 +1,12 @@
 import { isJsonObject } from '../../ground/json.ts'
-import { countRecords, type LineParts, type ObjectRules } from '../../records/record-batch.ts'
+import type { LineParts, ObjectRules } from '../../records/record-batch.ts'
 import { createBatchRewriter } from '../../records/record-rules.ts'
 import type { StreamSpec } from '../../records/stream-spec.ts'
-import type { Stamp, StateSource, StreamOutput } from '../connector.ts'
+import type { Stamp } from '../connector.ts'
 import { createHeldLines, type LineWriter } from '../line-writer.ts'
+import { rowsOf } from '../progress/sync-progress.ts'
 import { createStateBudget, parseStateJson, refuseState } from '../state.ts'
+import type { StartedStream, StreamWriter } from '../stream-writer.ts'
 import { recordEnds, SDC_DELETED_AT } from '../sync-columns.ts'
 import { counterOf, type SingerLog } from './log.ts'
 
@@ -135,111 +137,69 @@ export interface SingerOutputSettings {
 }
 
 /** Writes the output of one stream as messages of Singer. */
-export function createSingerOutput(settings: SingerOutputSettings): StreamOutput {
+export function createSingerOutput(settings: SingerOutputSettings): StreamWriter {
   const { spec, rules, writer, states, log } = settings
   const { name: stream } = spec
-  const counts = { records: 0, deletes: 0, isTracked: true }
   const held = createHeldLines(writer)
   const select = createBatchRewriter(rules)
-  let source: StateSource | undefined
+  let source: StartedStream | undefined
   let isUnsaved = false
-  let isDescribed = false
-  let isAwaited = true
-  let onFirst = () => {}
   states.add(stream, () => (isUnsaved && held.isEmpty ? bookmark() : undefined))
   return {
-    counts,
-    selection: rules,
-    flush,
-    untracked() {
-      if (!counts.isTracked) return
-      counts.isTracked = false
-      log.metric(counterOf(stream, 'untracked_deletes', 1))
-    },
-    onRecord(listener) {
-      onFirst = listener
-    },
-    started(state) {
-      if (source === undefined) log.info(`${stream}: reading`)
-      source ??= state
-    },
-    running: describe,
-    rateLimited: (until) =>
-      log.info(`${stream}: the service asks to wait until ${until.toISOString()}`),
-    // Singer has no message for this; the log reports it.
-    waiting: () => {},
-    complete() {
-      source ??= () => ({})
-      const done = checkpoint()
-      log.metric(counterOf(stream, 'record_count', counts.records + counts.deletes))
-      return done
-    },
-    incomplete() {
-      if (isUnsaved) void checkpoint()
-      log.metric(counterOf(stream, 'record_count', counts.records + counts.deletes))
+    started(started) {
+      source = started
+      log.info(`${stream}: reading`)
     },
     records(batch, stamp) {
-      describe()
-      const counted = countRecords(batch, counts)
       const lines = select(batch).lines(partsOf(spec, stamp))
       const done = held.hold(lines)
       wrote(lines)
-      if (isAwaited && counted > 0) tellFirst()
       return done
     },
     deletes(rows, stamp) {
-      describe()
       const { prefix, deleteSuffix } = partsOf(spec, stamp)
-      counts.deletes += rows.length
       const lines = rows.map((row) => `${prefix}{${row}${deleteSuffix}`).join('')
       wrote(lines)
       return held.release(lines)
     },
-    checkpoint,
-    async state() {
-      const known = bookmark()
-      await held.release(known === undefined ? '' : states.line(stream, known))
-      await flush()
+    checkpoint(mustWrite) {
+      if (!mustWrite) return checkpoint()
+      return held.release(stateLine())
     },
-    generationComplete(generation) {
-      if (!settings.activatesVersions) return
-      describe()
-      held.append(`${activateVersion(stream, generation)}\n`)
+    // Singer has no message for a stream that waits; the log reports it.
+    note(event) {
+      // Comes before the first record, and not for a stream that cannot be read, so that no table is created.
+      if (event.type === 'running')
+        void writer.write(`${schema(stream, settings.schema, spec.key, settings.cursor)}\n`)
+      if (event.type === 'generation complete' && settings.activatesVersions)
+        held.append(`${activateVersion(stream, event.generation)}\n`)
+      if (event.type === 'untracked') log.metric(counterOf(stream, 'untracked_deletes', 1))
+    },
+    ended(isComplete) {
+      const done = isComplete || isUnsaved ? checkpoint() : undefined
+      if (source !== undefined) log.metric(counterOf(stream, 'record_count', rowsOf(source.counts)))
+      return done
+    },
+    flush() {
+      void held.release()
+      return writer.flush()
     },
   }
 
   function checkpoint(): Promise<void> | undefined {
     isUnsaved = true
-    const known = states.allows() ? bookmark() : undefined
-    return held.release(...(known === undefined ? [] : [states.line(stream, known)]))
+    return states.allows() ? held.release(stateLine()) : held.release()
+  }
+
+  function stateLine(): string {
+    const known = bookmark()
+    return known === undefined ? '' : states.line(stream, known)
   }
 
   /** The bookmark after all records, including held ones. */
   function bookmark(): object | undefined {
     isUnsaved = false
-    return source?.()
-  }
-
-  function flush(): Promise<void> {
-    void held.release()
-    return writer.flush()
-  }
-
-  /** Calls the listener after a record has left the process, because only then the reader has seen one. */
-  function tellFirst(): void {
-    isAwaited = false
-    // A failed output ends the run elsewhere.
-    flush().then(onFirst, () => {})
-  }
-
-  /**
-   * Writes the SCHEMA once, before the first record. A stream that cannot be read gets none, so that no table is
-   * created.
-   */
-  function describe(): void {
-    if (isDescribed) return
-    isDescribed = true
-    void writer.write(`${schema(stream, settings.schema, spec.key, settings.cursor)}\n`)
+    return source?.state()
   }
 
   function wrote({ length }: Uint8Array | string): void {

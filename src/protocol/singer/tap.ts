@@ -3,10 +3,10 @@ import { warningOf } from '../../ground/message-ids.ts'
 import { fieldsOf, schemaUnder, selectionRules } from '../../records/record-rules.ts'
 import type { JsonSchema } from '../../records/stream-spec.ts'
 import { readJsonOption, readOption } from '../command-line.ts'
-import type { CheckResult, Connector, Failure, ReadTools } from '../connector.ts'
+import type { CheckResult, Connector, Failure } from '../connector.ts'
 import { type Io, NEXT_FROM_STATE } from '../program.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
-import { readStreams, type StreamReading } from '../read-run.ts'
+import { type ReadRunTools, readStreams, type StreamReading } from '../read-run.ts'
 import {
   cursorOf,
   parseCatalog,
@@ -61,7 +61,7 @@ export async function sync<Config>(
   connector: Connector<Config>,
   input: unknown,
   { selection, stored, states }: Selection,
-  tools: SingerTools & Pick<ReadTools, 'observer'>,
+  tools: SingerTools & Pick<ReadRunTools, 'observer'>,
 ): Promise<readonly Failure[]> {
   const source = await connector.load()
   const config = source.configure(input, tools.log)
@@ -82,7 +82,7 @@ export async function sync<Config>(
     const schema = recordSchema(spec)
     const rules = selectionRules(schema, isSelected)
     const selected = schemaUnder(schema, rules)
-    const output = createSingerOutput({
+    const writer = createSingerOutput({
       spec,
       cursor: cursorOf(spec),
       schema: withoutTwins(selected),
@@ -92,7 +92,8 @@ export async function sync<Config>(
       ...tools,
     })
     const fields = rules && fieldsOf(selected)
-    readings.push({ spec, mode: 'incremental', state: stored.bookmarks[name], fields, output })
+    const state = stored.bookmarks[name]
+    readings.push({ spec, mode: 'incremental', state, fields, selection: rules, writer })
   }
   const names = new Set(readings.map(({ spec }) => spec.name))
   const keptStates = Object.entries(stored.bookmarks).flatMap(([name, state]) =>
@@ -214,7 +215,7 @@ async function readAll<Config>(
   input: unknown,
   { catalog, properties, state }: Options,
   connector: Connector<Config>,
-  tools: SingerTools & Pick<ReadTools, 'observer'>,
+  tools: SingerTools & Pick<ReadRunTools, 'observer'>,
 ): Promise<readonly Failure[]> {
   const file = catalog ?? properties
   const selection =

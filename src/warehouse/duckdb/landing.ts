@@ -208,5 +208,6 @@ const COLUMNS = `SELECT table_name, column_name, data_type FROM duckdb_columns()
 /** Views in the place of our tables, and tables in the place of our views. */
 const OTHERS = `SELECT schema_name || '.' || view_name FROM duckdb_views() ${HERE} AND schema_name = 'main'
   UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ${HERE} AND schema_name IN ('flat', 'history')`
-const VIEWS = `SELECT schema_name || '.' || view_name, md5(sql) FROM duckdb_views() ${HERE}`
+/** DuckDB writes quotes around a type in a view that it has just made, and none when the file is opened again. */
+const VIEWS = `SELECT schema_name || '.' || view_name, md5(replace(sql, '"', '')) FROM duckdb_views() ${HERE}`
 const OWN = `SELECT table_name FROM duckdb_tables() ${HERE} AND schema_name = '_protime'`

@@ -95,10 +95,11 @@ async function copyWithout(
       )
     }
     for (const [stream, state] of states)
-      await landing.run(`INSERT INTO ${FRESH}._protime.states VALUES ($1, $2)`, [
-        stream,
-        JSON.stringify(state),
-      ])
+      await landing.run(
+        `INSERT INTO ${FRESH}._protime.states SELECT $1, $2, old.starts_over
+          FROM ${quoted(old)}._protime.states AS old WHERE old.stream = $1`,
+        [stream, JSON.stringify(state)],
+      )
     await landing.run([`USE ${FRESH}`, ...statements, `USE ${quoted(old)}`].join(';\n'))
     await assertNone(landing, differing(described(literal(old)), described(literal(FRESH))))
   })

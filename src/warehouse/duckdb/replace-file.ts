@@ -2,7 +2,7 @@ import { accessSync, chmodSync, constants, existsSync, renameSync, rmSync, statS
 import { dirname, resolve } from 'node:path'
 import { ConnectorError } from '../../ground/errors.ts'
 import { ownFile } from '../../ground/private-file.ts'
-import { FORMAT_BEFORE, isOwned, RedactedOtherwise } from '../account.ts'
+import { FORMAT_BEFORE, isOwned, RedactedOtherwise, readStates } from '../account.ts'
 import { assertForgettable } from '../history.ts'
 import type { Landing, Owner, Patience, Replacement, ReplacementRules } from '../landing.ts'
 import { unwritable } from '../unwritable.ts'
@@ -27,13 +27,16 @@ export async function prepareReplacement(
 ): Promise<Replacement> {
   const fresh = `${path}.rewrite`
   let history: string | undefined
+  let states: Replacement['states'] = new Map()
   if (hasContent(path)) {
     const isOurs = (await isOwnedUnder(path, owner, patience)) !== false
     await lookInto(path, patience, async (landing) => {
       await assertNoneOf(kept, landing)
       if (!dropsOthers) await assertNoOthers(path, landing)
-      history = isOurs ? await spanBefore(landing) : undefined
+      if (!isOurs) return
+      history = await spanBefore(landing)
       assertForgettable(path, history, forgetsHistory)
+      states = await readStates(landing)
     })
   }
   if (!(await canContinue(fresh, owner, patience))) remove(fresh)
@@ -41,6 +44,7 @@ export async function prepareReplacement(
     address: fresh,
     meanwhile: `${path} stays as it was`,
     history,
+    states,
     async takePlace() {
       if (existsSync(`${fresh}.wal`)) await emptyLog(fresh)
       // A sync of the old file would continue in it, and leave a write-ahead log beside the new one.

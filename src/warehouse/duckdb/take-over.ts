@@ -32,11 +32,18 @@ export async function takeOver(landing: Landing, path: string, log: Log): Promis
   const closed = marked.flatMap(([stream, columns]) => closeDeleted(landing.sql, stream, columns))
   await landing.atomically(() => landing.run(closed.join(';\n')))
   await landing.atomically(async () => {
+    const hasStates = present.hasOwn('states')
     const statements = [
+      ...(hasStates
+        ? ['CREATE OR REPLACE TEMP TABLE _protime_states AS FROM _protime.states']
+        : []),
       'DROP TABLE IF EXISTS _protime.states',
       'DROP TABLE IF EXISTS _protime.described',
       ...knownTables(landing.sql),
       ...[...accountTables(landing.sql), ...historyTables(landing.sql)],
+      ...(hasStates
+        ? ['INSERT INTO _protime.states SELECT stream, state, true FROM temp._protime_states']
+        : []),
       'ALTER TABLE _protime.owner ADD COLUMN IF NOT EXISTS history VARCHAR',
       'ALTER TABLE _protime.owner ADD COLUMN IF NOT EXISTS moment TIMESTAMPTZ',
       'ALTER TABLE _protime.syncs ADD COLUMN IF NOT EXISTS number BIGINT',

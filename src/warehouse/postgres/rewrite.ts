@@ -6,9 +6,8 @@ import { quoted } from '../sql.ts'
 import type { PostgresLanding } from './landing.ts'
 
 /**
- * Prepares a warehouse to be read from the beginning where it is, so that views, grants and indexes of others stay. The
- * states go, and with them the reasons why a row would not be written again: each stream is replaced when it has been
- * read. If an earlier attempt was not complete, its streams are not read again.
+ * Prepares a warehouse to be read from the beginning where it is, so that views, grants and indexes of others stay. All
+ * streams start over, so every row is written again: each stream is replaced when it has been read. If an earlier attempt was not complete, its streams are not read again.
  */
 export async function prepareRewrite(
   address: string,
@@ -26,7 +25,7 @@ export async function prepareRewrite(
     })
     const history = isOurs ? await landing.atomically(begin) : undefined
     const meanwhile = `Streams of ${address} that were not read keep the rows that they had`
-    return { address, history, meanwhile, takePlace }
+    return { address, history, states: new Map(), meanwhile, takePlace }
   } finally {
     await landing.close()
   }
@@ -47,7 +46,7 @@ export async function prepareRewrite(
         `CREATE TABLE IF NOT EXISTS ${account}.rewrite (redaction TEXT)`,
         `DELETE FROM ${account}.rewrite`,
         `INSERT INTO ${account}.rewrite VALUES (${redaction})`,
-        `DELETE FROM ${account}.states`,
+        `UPDATE ${account}.states SET starts_over = true`,
         // Any read is later than what is there.
         `UPDATE ${account}.streams SET last_complete = NULL, generation = least(generation, 0)`,
         `UPDATE ${account}.owner SET redaction = ${redaction}`,

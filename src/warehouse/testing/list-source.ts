@@ -1,6 +1,6 @@
 import { asConnectorError } from '../../ground/errors.ts'
 import { createMask } from '../../ground/mask.ts'
-import type { Failure, Source, StreamOutput, StreamRequest } from '../../protocol/connector.ts'
+import type { Source, StreamOutput, StreamRequest } from '../../protocol/connector.ts'
 import {
   createJsonBatch,
   type DELETE,
@@ -38,7 +38,7 @@ export function sending(...records: readonly Sent[]): Script {
 }
 
 export async function send(
-  output: StreamOutput,
+  output: Pick<StreamOutput, 'records'>,
   records: readonly Sent[],
   generation = 1,
 ): Promise<void> {
@@ -62,27 +62,25 @@ function keyOf(json: string): number {
 /** What each stream says in one sync. */
 export type Scripts = ReadonlyMap<StreamSpec, Script>
 
-/** A source whose streams say what they are told to, one after the other; `states` are what it was given. */
+/** A source whose streams say what they are told to, one after the other; `states` are what it was given, and `startedOver` those that it was to read from the beginning. */
 function createListSource(scripts: Scripts) {
   const states = new Map<string, unknown>()
+  const startedOver = new Set<string>()
   const source: Source<null> = {
     configure: () => null,
     streams: () => [...scripts.keys()],
     check: async () => ({ isUsable: true, message: '' }),
     async read(_config, requests: readonly StreamRequest[]) {
-      const failures: Failure[] = []
-      for (const { name, state, output } of requests) {
+      for (const { name, state, startOver, output } of requests) {
         states.set(name, state)
+        if (startOver !== undefined) startedOver.add(name)
         const [, script] = [...scripts].find(([spec]) => spec.name === name) ?? []
         output.started(() => ({ syncs: Number((state as { syncs?: number })?.syncs ?? 0) + 1 }))
-        await script?.(output).catch((error) =>
-          failures.push({ stream: name, error: asConnectorError(error) }),
-        )
+        await script?.(output).catch((error) => output.failed(asConnectorError(error)))
       }
-      return failures
     },
   }
-  return { source, states }
+  return { source, states, startedOver }
 }
 
 /** A sync of lists into a DuckDB file, with what it logged. */
@@ -91,7 +89,7 @@ export async function syncLists(
   scripts: Scripts,
   settings: Partial<WarehouseSyncSettings<null>> = {},
 ) {
-  const { source, states } = createListSource(scripts)
+  const { source, states, startedOver } = createListSource(scripts)
   const [warnings, infos]: string[][] = [[], []]
   const log = {
     debug() {},
@@ -108,5 +106,6 @@ export async function syncLists(
     ...settings,
   })
   const failures = done.failures.filter(({ error }) => error.id !== 'stream-not-ended')
-  return { ...done, failures, states, warnings: warnings ?? [], infos: infos ?? [] }
+  const logged = { warnings: warnings ?? [], infos: infos ?? [] }
+  return { ...done, failures, states, startedOver, ...logged }
 }

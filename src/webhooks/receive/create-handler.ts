@@ -1,6 +1,5 @@
 import {
   type BodyVerifier,
-  headOf,
   type RefusalReason,
   receiveBody,
   STATUS,
@@ -94,7 +93,7 @@ export function createHandler({
   async function receive(request: Request, path: string): Promise<WebhookEvent | RefusalReason> {
     const keys = (await keysOf(path)) ?? []
     if (keys.length === 0) return 'unknown-path'
-    const head = headOf(request.method, (name) => request.headers.get(name))
+    const head = { method: request.method, header: (name: string) => request.headers.get(name) }
     const body = collectBody(keys)
     const reason = await receiveBody(head, (take) => eachPart(request, take), maxBytes, body)
     if (reason !== undefined) return reason

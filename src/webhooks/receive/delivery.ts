@@ -1,9 +1,8 @@
 /** What is known about a delivery before its body is read. */
 export interface DeliveryHead {
   readonly method: string | undefined
-  readonly contentEncoding: string | null | undefined
-  readonly contentLength: string | null | undefined
-  readonly authorization: string | null | undefined
+  /** A header by its name in lower case. */
+  header(name: string): string | null | undefined
 }
 
 /** Why a request is not accepted as a delivery. */
@@ -27,26 +26,16 @@ export const STATUS = {
   'not-json': 400,
 } as const satisfies Readonly<Record<RefusalReason, number>>
 
-/** The head of a request whose headers this function returns by their names in lower case. */
-export function headOf(
-  method: string | undefined,
-  header: (name: string) => string | null | undefined,
-): DeliveryHead {
-  return {
-    method,
-    contentEncoding: header('content-encoding'),
-    contentLength: header('content-length'),
-    authorization: header('authorization'),
-  }
-}
-
 /** Why a delivery is refused before its body is read, which anybody could have sent; undefined if it is not. */
-export function headRefusal(head: DeliveryHead, maxBytes: number): RefusalReason | undefined {
-  if (head.method !== 'POST') return 'other-method'
+export function headRefusal(
+  { method, header }: DeliveryHead,
+  maxBytes: number,
+): RefusalReason | undefined {
+  if (method !== 'POST') return 'other-method'
   // The signature covers the bytes before compression, which are not available here.
-  if ((head.contentEncoding ?? 'identity').toLowerCase() !== 'identity') return 'compressed'
-  if (Number(head.contentLength ?? 0) > maxBytes) return 'too-large'
-  const claimed = claimedDigest(head.authorization)
+  if ((header('content-encoding') ?? 'identity').toLowerCase() !== 'identity') return 'compressed'
+  if (Number(header('content-length') ?? 0) > maxBytes) return 'too-large'
+  const claimed = claimedDigest(header('authorization'))
   return 'reason' in claimed ? claimed.reason : undefined
 }
 
@@ -76,7 +65,7 @@ export async function receiveBody(
     return true
   })
   if (!isWhole) return 'too-large'
-  return (await verifier.isSigned(head.authorization ?? '')) ? undefined : 'no-key-fits'
+  return (await verifier.isSigned(head.header('authorization') ?? '')) ? undefined : 'no-key-fits'
 }
 
 /** The parts of a delivery's path. The collection is named nowhere else. */
@@ -104,8 +93,8 @@ export function parseDeliveryPath(target: string, prefix = ''): DeliveryPath | u
 export interface Hook {
   /** The service's name of the collection, such as `access-clockings`. */
   readonly collection: string
-  /** Empty while it is `creating`: the service has not sent the key yet. */
-  readonly keys: readonly string[]
+  /** Undefined while it is `creating`: the service has not sent the key yet. */
+  readonly key?: string
   /** `retiring`: it has a successor, but the service still repeats deliveries to it. */
   readonly state: 'creating' | 'live' | 'retiring'
 }

@@ -173,7 +173,7 @@ describe('a delivery is refused', () => {
 })
 
 describe('the webhook of a delivery', () => {
-  const creating: Hook = { collection: 'clockings', keys: [], state: 'creating' }
+  const creating: Hook = { collection: 'clockings', state: 'creating' }
   const becoming = (hook: Hook | undefined) => ({
     hooks: { byNonce: () => creating, settled: async () => hook },
   })
@@ -191,6 +191,12 @@ describe('the webhook of a delivery', () => {
     const { deliver, warnings } = await startReceiver(becoming(hook))
     expect(await deliver(RECORD)).toBe(503)
     expect(warnings[0]).toContain('the key of the webhook was not known in time')
+  })
+
+  it('that was given up without a key fits no signature: 401', async () => {
+    const hook: Hook = { collection: 'clockings', state: 'retiring' }
+    const { deliver, verified } = await startReceiver({ hook })
+    expect([await deliver(RECORD), verified]).toEqual([401, []])
   })
 
   it('may be retiring', async () => {

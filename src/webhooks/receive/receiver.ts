@@ -12,7 +12,6 @@ import {
   type DeliveryPath,
   type Hook,
   type Hooks,
-  headOf,
   headRefusal,
   parseDeliveryPath,
   type RefusalReason,
@@ -69,43 +68,10 @@ function createQuietLog(log: Log, time: Pick<Time, 'now' | 'every'>): QuietLog {
   }
 }
 
-/** Options to receive a delivery; `bodyBytes` and `keyMs` as in `ReceiverLimits`. */
-interface ReceiveTools {
-  readonly hooks: Hooks
-  onDelivery(collection: string): void
-  readonly quietLog: QuietLog
-  readonly prefix: string
-  readonly bodyBytes: number
-  readonly keyMs: number
-  /** Called when the body is needed: its sender may wait until it is requested. */
-  askForBody(): void
-}
-
 /**
  * The answer to a request: a refusal, a delivery, or a delivery whose key was not known in time.
  */
 type Decision = RefusalReason | 'taken' | 'no-key-yet'
-
-/**
- * Decides the answer to a request, and reports it if it is a delivery. The body is hashed while it arrives
- * and never stored. A signed body that is not JSON is a delivery, too: it is genuine, and refusals would
- * disable the webhook in the end.
- */
-async function receive(request: IncomingMessage, tools: ReceiveTools): Promise<number> {
-  const path = parseDeliveryPath(request.url ?? '', tools.prefix)
-  const hook = path && tools.hooks.byNonce(path.collection, path.nonce)
-  if (path === undefined || hook === undefined) return unknownPath(tools)
-  const decision = await decided(request, path, hook, tools)
-  if (decision === 'taken') return 200
-  const status = decision === 'no-key-yet' ? 503 : STATUS[decision]
-  const why = WORDS[decision]
-  if (why !== undefined)
-    tools.quietLog.warn(
-      `${path.nonce} ${decision}`,
-      (count) => `${deliveries(count, path.collection)} answered ${status}: ${why}`,
-    )
-  return status
-}
 
 const WORDS: Partial<Record<Decision, string>> = {
   'no-header': 'they are not signed, so somebody else has sent them',
@@ -118,32 +84,6 @@ const WORDS: Partial<Record<Decision, string>> = {
     'the body is compressed, and the signature covers what was compressed; look for a proxy that does it',
   'no-key-yet':
     'the key of the webhook was not known in time; the service sends it again in about an hour',
-}
-
-async function decided(
-  request: IncomingMessage,
-  { nonce }: DeliveryPath,
-  hook: Hook,
-  { hooks, onDelivery, quietLog, bodyBytes, keyMs, askForBody }: ReceiveTools,
-): Promise<Decision> {
-  const head = headOf(request.method, (name) => request.headers[name] as string | undefined)
-  const refusal = headRefusal(head, bodyBytes)
-  if (refusal !== undefined) return refusal
-  // Until the key is known, the sender keeps the body.
-  const known = hook.state === 'creating' ? await hooks.settled(nonce, keyMs) : hook
-  if (known === undefined || known.state === 'creating') return 'no-key-yet'
-  askForBody()
-  const body = hashBody(known.keys)
-  const reason = await receiveBody(head, (take) => eachPart(request, take), bodyBytes, body)
-  if (reason !== undefined) return reason
-  onDelivery(known.collection)
-  if (body.isBroken())
-    quietLog.warn(
-      `${nonce} JSON`,
-      (count) =>
-        `${deliveries(count, known.collection)} with a valid signature but no JSON: it leads to a sync all the same`,
-    )
-  return 'taken'
 }
 
 /** An iterator would hold back a part of each body. */
@@ -168,33 +108,24 @@ function eachPart(request: IncomingMessage, take: (part: Buffer) => boolean): Pr
 const KEPT_BYTES = 16_384
 
 /** Hashes a body while it arrives: it is never stored. */
-function hashBody(keys: readonly string[]): BodyVerifier & { isBroken(): boolean } {
-  const hashes = keys.map((key) => createHmac('sha256', key))
+function hashBody(key: string): BodyVerifier & { isBroken(): boolean } {
+  const hash = createHmac('sha256', key)
   const decoder = new TextDecoder()
   let bytes = 0
   let kept = ''
   return {
     take(part) {
       bytes += part.length
-      for (const hash of hashes) hash.update(part)
+      hash.update(part)
       if (bytes <= KEPT_BYTES) kept += decoder.decode(part, { stream: true })
     },
     isSigned(authorization) {
       const claimed = claimedDigest(authorization)
       const given = 'digest' in claimed ? Buffer.from(claimed.digest, 'base64') : Buffer.alloc(32)
-      // All are compared, whatever the others return, so that the time says nothing about the keys.
-      return hashes.map((hash) => timingSafeEqual(hash.digest(), given)).includes(true)
+      return timingSafeEqual(hash.digest(), given)
     },
     isBroken: () => bytes <= KEPT_BYTES && tryParseJson(kept) === undefined,
   }
-}
-
-function unknownPath({ quietLog }: ReceiveTools): number {
-  quietLog.warn(
-    'unknown',
-    (count) => `${deliveries(count)} answered 404: their paths belong to no webhook of the store`,
-  )
-  return STATUS['unknown-path']
 }
 
 function deliveries(count: number, collection?: string): string {
@@ -336,13 +267,65 @@ export function createReceiver(settings: ReceiverSettings): Receiver {
   }
 
   async function deliver(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const askForBody = () => {
+    const status = await receive(request, () => {
       if (request.headers.expect !== undefined) response.writeContinue()
-    }
-    const tools = { hooks, onDelivery, quietLog, prefix, bodyBytes, keyMs, askForBody }
-    const status = await receive(request, tools)
+    })
     count(status)
     send(request, response, { status, headers: status === 405 ? { allow: 'POST' } : {} })
+  }
+
+  /**
+   * Decides the status of the answer to a request, and reports it if it is a delivery. `askForBody` is called when the
+   * body is needed: its sender may wait until then.
+   */
+  async function receive(request: IncomingMessage, askForBody: () => void): Promise<number> {
+    const path = parseDeliveryPath(request.url ?? '', prefix)
+    const hook = path && hooks.byNonce(path.collection, path.nonce)
+    if (path === undefined || hook === undefined) {
+      const what = 'their paths belong to no webhook of the store'
+      quietLog.warn('unknown', (count) => `${deliveries(count)} answered 404: ${what}`)
+      return STATUS['unknown-path']
+    }
+    const decision = await decided(request, path, hook, askForBody)
+    if (decision === 'taken') return 200
+    const status = decision === 'no-key-yet' ? 503 : STATUS[decision]
+    const why = WORDS[decision]
+    if (why !== undefined)
+      quietLog.warn(
+        `${path.nonce} ${decision}`,
+        (count) => `${deliveries(count, path.collection)} answered ${status}: ${why}`,
+      )
+    return status
+  }
+
+  /**
+   * The body is hashed while it arrives and never stored. A signed body that is not JSON is a delivery, too: it is
+   * genuine, and refusals would disable the webhook in the end.
+   */
+  async function decided(
+    request: IncomingMessage,
+    { collection, nonce }: DeliveryPath,
+    hook: Hook,
+    askForBody: () => void,
+  ): Promise<Decision> {
+    const { method, headers } = request
+    const head = { method, header: (name: string) => headers[name] as string | undefined }
+    const refusal = headRefusal(head, bodyBytes)
+    if (refusal !== undefined) return refusal
+    // Until the key is known, the sender keeps the body.
+    const known = hook.state === 'creating' ? await hooks.settled(nonce, keyMs) : hook
+    if (known === undefined || known.state === 'creating') return 'no-key-yet'
+    if (known.key === undefined) return 'no-key-fits'
+    askForBody()
+    const body = hashBody(known.key)
+    const reason = await receiveBody(head, (take) => eachPart(request, take), bodyBytes, body)
+    if (reason !== undefined) return reason
+    onDelivery(collection)
+    if (body.isBroken()) {
+      const what = 'with a valid signature but no JSON: it leads to a sync all the same'
+      quietLog.warn(`${nonce} JSON`, (count) => `${deliveries(count, collection)} ${what}`)
+    }
+    return 'taken'
   }
 
   async function show(page: Page, request: IncomingMessage, response: ServerResponse) {

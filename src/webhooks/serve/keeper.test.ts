@@ -228,6 +228,24 @@ describe('the keeper', () => {
     expect([service.asked, service.records]).toEqual([2, []])
   })
 
+  it('deletes such a webhook also if hours pass within the round', async () => {
+    const service = createFakeService()
+    const { connect } = service
+    service.answersInstead = 422
+    service.connect = () => {
+      const client = connect()
+      const create: typeof client.webhooks.create = (wanted) => {
+        if (wanted.collectionName === 'people')
+          Object.assign(service, { answersInstead: undefined, now: service.now + 25 * HOUR })
+        return client.webhooks.create(wanted)
+      }
+      return { ...client, webhooks: { ...client.webhooks, create } }
+    }
+    const { keeper, store } = start(service)
+    for (const _ of [1, 2]) await keeper.round()
+    expectKept(service, store.hooks)
+  })
+
   it('deletes a replaced webhook again if the service still lists it', async () => {
     const service = createFakeService()
     const { keeper, store } = start(service)

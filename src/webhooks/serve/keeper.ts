@@ -42,38 +42,16 @@ export interface Keeper {
   readonly keeping: Keeping
 }
 
-/** What the rounds of a keeper share. */
-interface Memory extends KeeperTools {
-  readonly keeping: Keeping
-  /** The ids of webhooks whose deletion was answered and that are not in the store. */
-  readonly deleted: Set<string>
-}
-
-/** The data of a round; its own actions update it. */
-interface Round extends Memory {
-  readonly client: WebhookService
-  listed: readonly Webhook[]
-  /** See `KeeperFacts`. */
-  remaining: ReadonlySet<string>
-  /** Collections for which this round has requested a webhook: once is enough. */
-  readonly asked: Set<string>
-  /**
-   * Whether a creation has failed: only the list says whether the webhook was created all the same.
-   */
-  isInDoubt: boolean
-  /** What a later round may do better. */
-  failure: ClientError | undefined
-}
-
 export function createKeeper(tools: KeeperTools): Keeper {
   const keeping = createKeeping(tools.settings.collections, tools.store.hooks)
-  const memory: Memory = { ...tools, keeping, deleted: new Set() }
+  /** The ids of webhooks whose deletion was answered and that are not in the store. */
+  const deleted = new Set<string>()
   return {
     keeping,
     async round() {
       const client = tools.connect()
       try {
-        await carryOutRound(await beginRound(client, memory))
+        await carryOutRound(client, keeping, deleted, tools)
       } finally {
         await client.close()
       }
@@ -81,146 +59,168 @@ export function createKeeper(tools: KeeperTools): Keeper {
   }
 }
 
-async function beginRound(client: WebhookService, memory: Memory): Promise<Round> {
-  const seen = await look(client, memory)
-  return { ...memory, client, ...seen, asked: new Set(), isInDoubt: false, failure: undefined }
-}
-
-async function carryOutRound(round: Round): Promise<void> {
-  // The predecessor is deleted by a second plan, as it would be after a crash.
-  while (await carryOutPlan(round)) {}
-  if (round.isInDoubt) {
-    await lookAgain(round)
-    await carryOutPlan(round)
-  }
-  round.keeping.found(round.store.hooks, round.listed, round.client.now())
-  if (round.failure !== undefined) throw round.failure
-}
-
-/** The service's list, without webhooks whose deletion was answered, because that is final. */
-async function look(
+async function carryOutRound(
   client: WebhookService,
-  { store, deleted }: Memory,
-): Promise<Pick<Round, 'listed' | 'remaining'>> {
-  const records = await all(client.webhooks.list())
-  const answered = store.hooks.filter(({ deletedAt }) => deletedAt !== undefined)
-  const gone = new Set([...deleted, ...answered.map(({ id }) => id)])
-  const alive = records.filter((record) => !isDeleted(record))
-  return {
-    listed: alive.filter(({ id }) => !gone.has(id)),
-    remaining: new Set(alive.map(({ id }) => id).filter((id) => gone.has(id))),
+  keeping: Keeping,
+  deleted: Set<string>,
+  { settings, store, log, scopesOf, onCreated }: KeeperTools,
+): Promise<void> {
+  let listed: readonly Webhook[] = []
+  /** See `KeeperFacts`. */
+  let remaining: ReadonlySet<string> = new Set()
+  /** Collections for which this round has requested a webhook: once is enough. */
+  const asked = new Set<string>()
+  /** The webhooks of this round, which the list may not show yet. */
+  const made: Webhook[] = []
+  /** Whether a creation has failed: only the list says whether the webhook was created all the same. */
+  let isInDoubt = false
+  /** What a later round may do better. */
+  let failure: ClientError | undefined
+  // Each plan is made from a list that was just read: with an older one, and the time of now, it would forget what the list
+  // does not show yet. The predecessor of a new webhook is deleted by a second plan, as it would be after a crash.
+  do {
+    isInDoubt = false
+    await look()
+  } while ((await carryOutPlan()) || isInDoubt)
+  keeping.found(store.hooks, listed, client.now())
+  if (failure !== undefined) throw failure
+
+  /** Reads the service's list, without webhooks whose deletion was answered, because that is final. */
+  async function look(): Promise<void> {
+    const records = await all(client.webhooks.list())
+    const answered = store.hooks.filter(({ deletedAt }) => deletedAt !== undefined)
+    const gone = new Set([...deleted, ...answered.map(({ id }) => id)])
+    const unseen = made.filter(({ id }) => !records.some((record) => record.id === id))
+    const alive = [...records, ...unseen].filter((record) => !isDeleted(record))
+    listed = alive.filter(({ id }) => !gone.has(id))
+    remaining = new Set(alive.map(({ id }) => id).filter((id) => gone.has(id)))
   }
-}
 
-async function lookAgain(round: Round): Promise<void> {
-  Object.assign(round, await look(round.client, round))
-}
-
-/** Returns whether something was created. */
-async function carryOutPlan(round: Round): Promise<boolean> {
-  const { store, settings, listed, remaining, client } = round
-  const situation = { hooks: store.hooks, listed, remaining, now: client.now() }
-  let isCreated = false
-  for (const action of planKeeping(situation, settings)) {
-    if (action.do === 'create') isCreated = (await create(action, round)) || isCreated
-    else await tidy(action, round)
+  /** Returns whether something was created. */
+  async function carryOutPlan(): Promise<boolean> {
+    const situation = { hooks: store.hooks, listed, remaining, now: client.now() }
+    let isCreated = false
+    for (const action of planKeeping(situation, settings)) {
+      if (action.do === 'create') isCreated = (await create(action)) || isCreated
+      else await tidy(action)
+    }
+    return isCreated
   }
-  return isCreated
-}
 
-async function tidy(action: Exclude<KeeperAction, Creation>, round: Round): Promise<void> {
-  const { store, keeping, client, log } = round
-  switch (action.do) {
-    case 'warn':
-      return keeping.warn(`${action.collection}: ${action.text}`, client.now(), log, action.about)
-    case 'forget':
-      return store.replace(store.hooks.filter((hook) => hook !== action.hook))
-    case 'delete':
-      await remove(action.id, round)
-      return log.info(`${action.collection}: deleted a webhook, because ${action.why}.`)
-    case 'retire':
-      return retire(action.hook, action.why, round)
+  async function tidy(action: Exclude<KeeperAction, Creation>): Promise<void> {
+    switch (action.do) {
+      case 'warn':
+        return keeping.warn(`${action.collection}: ${action.text}`, client.now(), log, action.about)
+      case 'forget':
+        return store.replace(store.hooks.filter((hook) => hook !== action.hook))
+      case 'delete':
+        await remove(action.id)
+        return log.info(`${action.collection}: deleted a webhook, because ${action.why}.`)
+      case 'retire':
+        return retire(action.hook, action.why)
+    }
   }
-}
 
-async function retire(hook: StoredHook, why: string, round: Round): Promise<void> {
-  const record = recordOf(hook, round.listed)
-  if (record !== undefined) await remove(record.id, round)
-  const at = round.client.now().toISOString()
-  const deletion = record === undefined ? {} : { id: record.id, deletedAt: at }
-  await change(hook, { ...hook, state: 'retiring', retiredAt: at, ...deletion }, round)
-  round.log.info(`${hook.collection}: retired a webhook, because ${why}.`)
-}
-
-/** Creates a webhook, and stores it before and after that. Returns whether it was created. */
-async function create(action: Creation, round: Round): Promise<boolean> {
-  const { collection, why, tries, failures } = action
-  const { settings, store, keeping, client, asked } = round
-  if (asked.has(collection)) return false
-  asked.add(collection)
-  const path = deliveryPath({ collection, nonce: randomBytes(16).toString('hex') })
-  const destinationUrl = `${settings.publicUrl}${path}`
-  const createdAt = client.now().toISOString()
-  const hook = { collection, destinationUrl, createdAt, ...(tries > 0 && { tries }) }
-  const creating: StoredHook = { ...hook, state: 'creating', ...(failures > 0 && { failures }) }
-  await store.replace([...store.hooks, creating])
-  let record: CreatedWebhook
-  try {
-    record = await requestWebhook(action, creating, round)
-  } catch (error) {
-    await notCreated(error, creating, round)
-    return false
+  async function retire(hook: StoredHook, why: string): Promise<void> {
+    const record = recordOf(hook, listed)
+    if (record !== undefined) await remove(record.id)
+    const at = client.now().toISOString()
+    const deletion = record === undefined ? {} : { id: record.id, deletedAt: at }
+    await change(hook, { ...hook, state: 'retiring', retiredAt: at, ...deletion })
+    log.info(`${hook.collection}: retired a webhook, because ${why}.`)
   }
-  const { id, key, validUntil } = record
-  const until = validUntil === undefined ? {} : { validUntil: validUntil.toISOString() }
-  await change(creating, { ...hook, state: 'live', id, key, ...until }, round)
-  round.listed = [...round.listed, record]
-  keeping.accepted(collection)
-  round.log.info(`${collection}: created a webhook${why === undefined ? '' : `, because ${why}`}.`)
-  round.onCreated(collection)
-  return true
-}
 
-/**
- * Some services allow one webhook per collection: deleting one that no longer delivers makes room.
- */
-async function requestWebhook(
-  { over }: Creation,
-  { collection: collectionName, destinationUrl }: StoredHook,
-  round: Round,
-): Promise<CreatedWebhook> {
-  const { webhooks } = round.client
-  try {
-    return await webhooks.create({ collectionName, destinationUrl })
-  } catch (error) {
-    const inTheWay = over.filter((hook) => recordOf(hook, round.listed) !== undefined)
-    if (!mayBeInTheWay(error) || inTheWay.length === 0) throw error
-    const why = 'it has ended, and the service accepts no second one beside it'
-    for (const hook of inTheWay) await retire(hook, why, round)
-    return webhooks.create({ collectionName, destinationUrl })
+  /** Creates a webhook, and stores it before and after that. Returns whether it was created. */
+  async function create(action: Creation): Promise<boolean> {
+    const { collection, why, tries, failures } = action
+    if (asked.has(collection)) return false
+    asked.add(collection)
+    const path = deliveryPath({ collection, nonce: randomBytes(16).toString('hex') })
+    const destinationUrl = `${settings.publicUrl}${path}`
+    const createdAt = client.now().toISOString()
+    const hook = { collection, destinationUrl, createdAt, ...(tries > 0 && { tries }) }
+    const creating: StoredHook = { ...hook, state: 'creating', ...(failures > 0 && { failures }) }
+    await store.replace([...store.hooks, creating])
+    let record: CreatedWebhook
+    try {
+      record = await requestWebhook(action, creating)
+    } catch (error) {
+      await notCreated(error, creating)
+      return false
+    }
+    const { id, key } = record
+    await change(creating, { ...hook, state: 'live', id, key })
+    made.push(record)
+    keeping.accepted(collection)
+    log.info(`${collection}: created a webhook${why === undefined ? '' : `, because ${why}`}.`)
+    onCreated(collection)
+    return true
   }
-}
 
-/**
- * If the service has answered, continues without this collection. The store keeps the request, whatever the
- * answer was: if the webhook was created all the same, a plan deletes it.
- */
-async function notCreated(error: unknown, creating: StoredHook, round: Round): Promise<void> {
-  if (!(error instanceof ClientError)) throw error
-  round.isInDoubt = true
-  switch (causeOf(error)) {
-    case 'unreachable':
-      throw error
-    case 'later':
-      round.failure ??= error
-      return
-    case 'keyless':
-      // A webhook without its key is useless, and the next one is created after an hour at the earliest.
-      await lookAgain(round)
-      await retire(creating, 'nobody has its key', round)
-      return warnOfRefusal(error, creating.collection, round)
-    case 'refused':
-      return warnOfRefusal(error, creating.collection, round)
+  /** Some services allow one webhook per collection: deleting one that no longer delivers makes room. */
+  async function requestWebhook(
+    { over }: Creation,
+    { collection: collectionName, destinationUrl }: StoredHook,
+  ): Promise<CreatedWebhook> {
+    const { webhooks } = client
+    try {
+      return await webhooks.create({ collectionName, destinationUrl })
+    } catch (error) {
+      const inTheWay = over.filter((hook) => recordOf(hook, listed) !== undefined)
+      if (!mayBeInTheWay(error) || inTheWay.length === 0) throw error
+      const why = 'it has ended, and the service accepts no second one beside it'
+      for (const hook of inTheWay) await retire(hook, why)
+      return webhooks.create({ collectionName, destinationUrl })
+    }
+  }
+
+  /**
+   * If the service has answered, continues without this collection. The store keeps the request, whatever the
+   * answer was: if the webhook was created all the same, a plan deletes it.
+   */
+  async function notCreated(error: unknown, creating: StoredHook): Promise<void> {
+    if (!(error instanceof ClientError)) throw error
+    isInDoubt = true
+    switch (causeOf(error)) {
+      case 'unreachable':
+        throw error
+      case 'later':
+        failure ??= error
+        return
+      case 'keyless':
+        // A webhook without its key is useless, and the next one is created after an hour at the earliest.
+        await look()
+        await retire(creating, 'nobody has its key')
+        return warnOfRefusal(error, creating.collection)
+      case 'refused':
+        return warnOfRefusal(error, creating.collection)
+    }
+  }
+
+  function warnOfRefusal(error: ClientError, collection: string): void {
+    const isForbidden = statusIs(error.status, 'permission')
+    const scopes = isForbidden ? ` It needs the scopes ${scopesOf(collection).join(' and ')}.` : ''
+    const hasOne = store.hooks.some(
+      (hook) => hook.collection === collection && hook.state === 'live' && isUsed(hook),
+    )
+    const until = hasOne ? ' The old one is used until it expires.' : ''
+    const text = `${collection}: the webhook could not be created. ${error.message}${scopes}${until}`
+    keeping.refused(collection, text)
+    keeping.warn(text, client.now(), log)
+  }
+
+  async function remove(id: string): Promise<void> {
+    await client.webhooks.remove(id)
+    deleted.add(id)
+    listed = listed.filter((record) => record.id !== id)
+  }
+
+  async function change(hook: StoredHook, changed: StoredHook): Promise<void> {
+    await store.replace(store.hooks.map((one) => (one === hook ? changed : one)))
+  }
+
+  function isUsed(hook: StoredHook): boolean {
+    return faultOf(hook, recordOf(hook, listed), client.now())?.isOver !== true
   }
 }
 
@@ -231,38 +231,9 @@ function causeOf(error: ClientError): 'refused' | 'later' | 'keyless' | 'unreach
   return mayHaveHappened && failure !== 'transient' ? 'keyless' : 'unreachable'
 }
 
-function warnOfRefusal(error: ClientError, collection: string, round: Round): void {
-  const { store, keeping, client, log } = round
-  const isForbidden = statusIs(error.status, 'permission')
-  const scopes = isForbidden
-    ? ` It needs the scopes ${round.scopesOf(collection).join(' and ')}.`
-    : ''
-  const hasOne = store.hooks.some(
-    (hook) => hook.collection === collection && hook.state === 'live' && isUsed(hook, round),
-  )
-  const until = hasOne ? ' The old one is used until it expires.' : ''
-  const text = `${collection}: the webhook could not be created. ${error.message}${scopes}${until}`
-  keeping.refused(collection, text)
-  keeping.warn(text, client.now(), log)
-}
-
-async function remove(id: string, round: Round): Promise<void> {
-  await round.client.webhooks.remove(id)
-  round.deleted.add(id)
-  round.listed = round.listed.filter((record) => record.id !== id)
-}
-
-async function change(hook: StoredHook, changed: StoredHook, { store }: Round): Promise<void> {
-  await store.replace(store.hooks.map((one) => (one === hook ? changed : one)))
-}
-
 /** The statuses with which a service may say that there is such a webhook already. */
 function mayBeInTheWay(error: unknown): boolean {
   return error instanceof ClientError && [400, 409, 422].includes(error.status ?? 0)
-}
-
-function isUsed(hook: StoredHook, { listed, client }: Round): boolean {
-  return faultOf(hook, recordOf(hook, listed), client.now())?.isOver !== true
 }
 
 /**

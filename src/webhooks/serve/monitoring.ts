@@ -4,41 +4,30 @@ import type { Log } from '../../protocol/connector.ts'
 import type { Page } from '../receive/receiver.ts'
 import { faultOf, recordOf } from './keeper-plan.ts'
 import type { StoredHook } from './store.ts'
-import { REASONS, type Reason, type Schedule, type TriggerOutcome } from './sync-scheduler.ts'
+import { REASONS, type Reason, type Schedule, type SyncResult } from './sync-scheduler.ts'
 
 /** The counters since the start, for the pages. */
 export interface Activity {
-  readonly notifications: ReadonlyMap<Reason, number>
-  readonly triggers: ReadonlyMap<TriggerOutcome['result'], number>
+  readonly notifications: Map<Reason, number>
+  readonly triggers: Map<SyncResult, number>
   /** Verified deliveries by collection. */
-  readonly lastDelivery: ReadonlyMap<string, Date>
+  readonly lastDelivery: Map<string, Date>
   /** When the last successful sync started. */
-  readonly lastSync: Date | undefined
-  notified(collections: readonly string[], reason: Reason): void
-  triggered(result: TriggerOutcome['result'], beganAt: Date): void
+  lastSync: Date | undefined
 }
 
-export function createActivity(now: () => Date = () => new Date()): Activity {
-  const notifications = new Map<Reason, number>()
-  const triggers = new Map<TriggerOutcome['result'], number>()
-  const lastDelivery = new Map<string, Date>()
-  let lastSync: Date | undefined
+export function createActivity(): Activity {
   return {
-    notifications,
-    triggers,
-    lastDelivery,
-    get lastSync() {
-      return lastSync
-    },
-    notified(collections, reason) {
-      notifications.set(reason, (notifications.get(reason) ?? 0) + 1)
-      if (reason === 'delivery') for (const name of collections) lastDelivery.set(name, now())
-    },
-    triggered(result, beganAt) {
-      triggers.set(result, (triggers.get(result) ?? 0) + 1)
-      if (result === 'done') lastSync = beganAt
-    },
+    notifications: new Map(),
+    triggers: new Map(),
+    lastDelivery: new Map(),
+    lastSync: undefined,
   }
+}
+
+/** Counts one more. */
+export function count<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
 /** The subscription of a collection. */

@@ -6,9 +6,9 @@ import { warnOfReaders } from '../../ground/private-file.ts'
 import { REAL_TIME, sleep } from '../../http/clock.ts'
 import type { Log } from '../../protocol/connector.ts'
 import { createReceiver, type Receiver } from '../receive/receiver.ts'
-import { createKeeper, type Keeper, type KeeperTools } from './keeper.ts'
-import { createActivity, type Facts, healthPage, metricsPage } from './monitoring.ts'
-import { type HookStore, openHookStore, type StoreOwner } from './store.ts'
+import { createKeeper, type KeeperTools } from './keeper.ts'
+import { count, createActivity, type Facts, healthPage, metricsPage } from './monitoring.ts'
+import { openHookStore, type StoreOwner } from './store.ts'
 import {
   createSyncScheduler,
   type Reason,
@@ -66,11 +66,11 @@ export async function startServer(
   settings: ServeSettings,
   tools: ServeTools,
 ): Promise<WebhookServer> {
-  const { times, trigger, collections, publicUrl, adopt } = settings
+  const { times, trigger, collections, publicUrl, adopt, storePath, watchMs } = settings
   const { log } = tools
   await trigger.check?.(tools.signal)
-  const store = await openHookStore(settings.storePath, tools.hide, settings.owner)
-  await warnOfReaders(settings.storePath, log)
+  const store = await openHookStore(storePath, tools.hide, settings.owner)
+  await warnOfReaders(storePath, log)
   const ended = new AbortController()
   const signal = AbortSignal.any([tools.signal, ended.signal])
   const activity = createActivity()
@@ -119,16 +119,58 @@ export async function startServer(
       aborted(signal).then(() => receiver.close()),
       aborted(signal).then(() => trigger.stopped?.()),
       scheduler.run(signal),
-      keepWebhooks({ keeper, hasLive, onRound: start, ...settings, ...tools, signal }),
-      keepStore(store, settings.storePath, log, signal),
+      keepWebhooks(),
+      keepStore(),
     ].map((part) => part.finally(() => ended.abort()))
     await Promise.allSettled(running)
     await Promise.all(running)
     return scheduler.state.failures === 0 && scheduler.state.postponed === undefined
   }
 
-  function hasLive(): boolean {
-    return store.hooks.some(({ state }) => state === 'live')
+  /**
+   * Runs the keeper's rounds until the signal is aborted. Throws a config error that occurs before the first successful
+   * round of a server without webhooks: somebody who starts it with a wrong secret is there to correct it, and a service
+   * that is down does not cause a config error. With webhooks, or later, it is a warning, and deliveries are still
+   * accepted: the error may be temporary.
+   */
+  async function keepWebhooks(): Promise<void> {
+    let wasGood = false
+    while (!signal.aborted) {
+      const failure = await keeper.round().catch((error: Error) => error)
+      if (signal.aborted) return
+      wasGood ||= failure === undefined
+      const failures = failure === undefined ? 0 : keeper.keeping.failures + 1
+      keeper.keeping.failures = failures
+      let pause = watchMs * (1 + JITTER * (Math.random() - 0.5))
+      if (failure !== undefined) {
+        const hasLive = store.hooks.some(({ state }) => state === 'live')
+        const isMisconfigured = asConnectorError(failure).failure === 'config'
+        if (isMisconfigured && !wasGood && !hasLive) throw failure
+        pause = Math.min(watchMs, RETRY_MS * 2 ** (failures - 1))
+        log.warn(
+          `The webhooks could not be checked. ${failure.message} The next attempt is in ${Math.ceil(pause / 1000)} seconds.`,
+        )
+      }
+      // After a failed round, too.
+      start()
+      await sleep(pause, signal).catch(() => {})
+    }
+  }
+
+  /**
+   * Writes the store again if somebody has removed it, until the signal is aborted and once more: the keys cannot be read
+   * again from the service.
+   */
+  async function keepStore(): Promise<void> {
+    for (let isOver = false; !isOver; ) {
+      await sleep(LOOK_MS, signal).catch(() => {})
+      isOver = signal.aborted
+      if (existsSync(storePath)) continue
+      await store.replace(store.hooks).then(
+        () => log.warn(`The store ${storePath} was gone. It is written again, with all keys.`),
+        (error: Error) => log.warn(`${error.message} Its keys are lost when this program ends.`),
+      )
+    }
   }
 
   /**
@@ -143,7 +185,8 @@ export async function startServer(
   }
 
   function notify(names: readonly string[], reason: Reason): void {
-    activity.notified(names, reason)
+    count(activity.notifications, reason)
+    if (reason === 'delivery') for (const name of names) activity.lastDelivery.set(name, new Date())
     scheduler.notify(names, reason)
   }
 
@@ -153,7 +196,8 @@ export async function startServer(
     const { reason, deliveries } = batch
     log.info(`Sync begins: reason=${reason} deliveries=${deliveries} streams=${streams.join(',')}`)
     const { result, detail } = await trigger({ streams, reason }, stop)
-    activity.triggered(result, beganAt)
+    count(activity.triggers, result)
+    if (result === 'done') activity.lastSync = beganAt
     const seconds = ((Date.now() - beganAt.getTime()) / 1000).toFixed(1)
     const text = `Sync ${result}${NEXT[result]}: ${detail}, seconds=${seconds}`
     if (result === 'failed' && !stop.aborted) log.warn(text)
@@ -212,73 +256,3 @@ const JITTER = 0.1
 /** How often to check that the store is still there. */
 const LOOK_MS = 1000
 const HOUR_MS = 3_600_000
-
-interface KeepSettings {
-  readonly keeper: Keeper
-  /** Whether deliveries can arrive before the first successful round. */
-  readonly hasLive: () => boolean
-  readonly watchMs: number
-  /** Called after each round, including failed ones. */
-  readonly onRound: () => void
-  readonly log: Log
-  readonly signal: AbortSignal
-}
-
-/**
- * Runs the keeper's rounds until the signal is aborted. Throws a config error that occurs before the first
- * successful round of a server without webhooks: somebody who starts it with a wrong secret is there to
- * correct it, and a service that is down does not cause a config error. With webhooks, or later, it is a
- * warning, and deliveries are still accepted: the error may be temporary.
- */
-async function keepWebhooks(settings: KeepSettings): Promise<void> {
-  const { keeper, hasLive, watchMs, onRound, log, signal } = settings
-  let wasGood = false
-  while (!signal.aborted) {
-    await keeper.round().then(
-      () => {
-        wasGood = true
-        keeper.keeping.failures = 0
-      },
-      (error: Error) => {
-        if (signal.aborted) return
-        const isMisconfigured = asConnectorError(error).failure === 'config'
-        if (isMisconfigured && !wasGood && !hasLive()) throw error
-        const pause = pauseMs(keeper.keeping.failures++)
-        log.warn(
-          `The webhooks could not be checked. ${error.message} The next attempt is in ${Math.ceil(pause / 1000)} seconds.`,
-        )
-      },
-    )
-    if (signal.aborted) return
-    onRound()
-    const { failures } = keeper.keeping
-    const pause =
-      failures === 0 ? watchMs * (1 + JITTER * (Math.random() - 0.5)) : pauseMs(failures - 1)
-    await sleep(pause, signal).catch(() => {})
-  }
-
-  function pauseMs(before: number): number {
-    return Math.min(watchMs, RETRY_MS * 2 ** before)
-  }
-}
-
-/**
- * Writes the store again if somebody has removed it, until the signal is aborted and once more: the keys cannot be read
- * again from the service.
- */
-async function keepStore(
-  store: HookStore,
-  path: string,
-  log: Log,
-  signal: AbortSignal,
-): Promise<void> {
-  for (let isOver = false; !isOver; ) {
-    await sleep(LOOK_MS, signal).catch(() => {})
-    isOver = signal.aborted
-    if (existsSync(path)) continue
-    await store.replace(store.hooks).then(
-      () => log.warn(`The store ${path} was gone. It is written again, with all keys.`),
-      (error: Error) => log.warn(`${error.message} Its keys are lost when this program ends.`),
-    )
-  }
-}

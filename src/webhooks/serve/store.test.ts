@@ -82,6 +82,7 @@ describe('the store', () => {
       '{"version": 1, "webhooks": [{"collection": "people", "destinationUrl": "https://a.example/x"}]}',
       'is damaged',
     ],
+    [JSON.stringify({ version: 1, webhooks: [HOOK, { ...HOOK, id: '43' }] }), 'is damaged'],
   ])('refuses %s in a sentence', async (text, sentence) => {
     const path = newPath()
     writeFileSync(path, text)

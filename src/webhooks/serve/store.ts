@@ -1,4 +1,5 @@
 import { ConnectorError } from '../../ground/errors.ts'
+import { tryParseJson } from '../../ground/json.ts'
 import { readOwnFile, replacePrivateFile } from '../../ground/private-file.ts'
 import type { Hook, Hooks } from '../receive/delivery.ts'
 
@@ -9,15 +10,11 @@ const VERSION = 1
  * One of our webhooks. `creating`: requested, and its key is not known yet; `live`: it has a key; `retiring`:
  * deleted at the service, but its repeated deliveries are still accepted for a while.
  */
-export interface StoredHook {
-  readonly collection: string
+export interface StoredHook extends Hook {
   /** Ends with a nonce, by which the receiver finds the webhook of a delivery. */
   readonly destinationUrl: string
-  readonly state: 'creating' | 'live' | 'retiring'
   readonly id?: string
-  readonly key?: string
   /** Times of the service's clock, as ISO 8601. */
-  readonly validUntil?: string
   readonly createdAt?: string
   readonly retiredAt?: string
   /** When the service answered its deletion, which is not requested again. */
@@ -84,7 +81,10 @@ export async function writeStore(path: string, { hooks, owner }: StoreContent): 
 }
 
 function parse(text: string, path: string): StoreContent {
-  const { version, webhooks, tenant, baseUrl } = (parsed(text) ?? {}) as Record<string, unknown>
+  const { version, webhooks, tenant, baseUrl } = Object(tryParseJson(text)) as Record<
+    string,
+    unknown
+  >
   if (version !== undefined && version !== VERSION) {
     throw unusable(
       path,
@@ -94,17 +94,13 @@ function parse(text: string, path: string): StoreContent {
   }
   if (version === undefined || !Array.isArray(webhooks)) throw damaged(path)
   const isOwned = typeof tenant === 'string' && typeof baseUrl === 'string'
+  const hooks = webhooks.flatMap((entry) => stored(entry) ?? [])
+  if (hooks.length < webhooks.length) throw damaged(path)
+  // Of two entries for one address, the one that is retired would delete the webhook of the other.
+  if (new Set(hooks.map(nonceOf)).size < hooks.length) throw damaged(path)
   return {
-    hooks: webhooks.map((entry) => stored(entry) ?? refuse(path)),
+    hooks,
     ...(isOwned && { owner: { tenant, baseUrl } }),
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
@@ -127,10 +123,6 @@ function stored(entry: unknown): StoredHook | undefined {
     ...(typeof tries === 'number' && { tries }),
     ...(typeof failures === 'number' && { failures }),
   }
-}
-
-function refuse(path: string): never {
-  throw damaged(path)
 }
 
 function damaged(path: string): ConnectorError {
@@ -201,10 +193,7 @@ export async function openHookStore(
   }
 
   function find(nonce: string): Hook | undefined {
-    const stored = hooks.find((hook) => nonceOf(hook) === nonce)
-    if (stored === undefined) return undefined
-    const { collection, state, key } = stored
-    return { collection, state, keys: key === undefined ? [] : [key] }
+    return hooks.find((hook) => nonceOf(hook) === nonce)
   }
 
   async function settled(nonce: string, ms: number): Promise<Hook | undefined> {

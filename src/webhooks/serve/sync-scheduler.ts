@@ -138,15 +138,10 @@ export function end(
   return { ...ended, waiting, heldUntil: now + pause, failures: state.failures + 1 }
 }
 
-function merged(earlier: Notifications | undefined, later: Notifications): Notifications
-function merged(
+function merged<T extends Notifications | undefined>(
   earlier: Notifications | undefined,
-  later: Notifications | undefined,
-): Notifications | undefined
-function merged(
-  earlier: Notifications | undefined,
-  later: Notifications | undefined,
-): Notifications | undefined {
+  later: T,
+): Notifications | T {
   if (earlier === undefined || later === undefined) return earlier ?? later
   return {
     collections: [...new Set([...earlier.collections, ...later.collections])],

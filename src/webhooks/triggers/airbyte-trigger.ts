@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectorError } from '../../ground/errors.ts'
+import { tryParseJson } from '../../ground/json.ts'
 import type { Order, Trigger, TriggerOutcome } from '../serve/sync-scheduler.ts'
 import { request as send, sentence } from './post-trigger.ts'
 
@@ -142,7 +143,7 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
       ...{ method, url: `${url}${path}`, headers, body, signal },
       maxBytes: MAX_BYTES,
     })
-    return { status: answer.status, body: parsed(answer.text) }
+    return { status: answer.status, body: Object(tryParseJson(answer.text)) }
   }
 }
 
@@ -175,13 +176,4 @@ function refused({ status }: Pick<Answer, 'status'>, what: string): TriggerOutco
 
 function failed(detail: string): TriggerOutcome {
   return { result: 'failed', detail }
-}
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
 }

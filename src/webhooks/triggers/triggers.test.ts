@@ -11,6 +11,8 @@ import { createPostTrigger } from './post-trigger.ts'
 import { createRunTrigger } from './run-trigger.ts'
 import { type AirbyteStub, startAirbyteStub, startStub } from './testing/stubs.ts'
 
+const until = (isSo: () => boolean) => vi.waitUntil(isSo, { timeout: 20_000 })
+
 const ORDER = { streams: ['clockings', 'people'], reason: 'delivery' }
 const never = new AbortController().signal
 
@@ -210,10 +212,10 @@ describe('--airbyte-connection', () => {
   ] as const)('waits for the end of the job: %s is %s', async (status, result) => {
     const { airbyte, trigger } = await start()
     const outcome = trigger(ORDER, never)
-    await vi.waitUntil(() => asked(airbyte, 'GET').length > 2)
+    await until(() => asked(airbyte, 'GET').length > 2)
     airbyte.jobs.set(1, 'incomplete')
     const before = asked(airbyte, 'GET').length
-    await vi.waitUntil(() => asked(airbyte, 'GET').length > before + 2)
+    await until(() => asked(airbyte, 'GET').length > before + 2)
     airbyte.jobs.set(1, status)
     expect(await outcome).toEqual({ result, detail: `job 1 ${status}` })
   })
@@ -230,7 +232,7 @@ describe('--airbyte-connection', () => {
   it('requests one token while that is valid, however often it polls the job', async () => {
     const { airbyte, trigger } = await start()
     const outcome = trigger(ORDER, never)
-    await vi.waitUntil(() => asked(airbyte, 'GET').length > 10)
+    await until(() => asked(airbyte, 'GET').length > 10)
     airbyte.jobs.set(1, 'succeeded')
     await outcome
     expect(tokens(airbyte)).toHaveLength(1)
@@ -239,7 +241,7 @@ describe('--airbyte-connection', () => {
   it('fails if the job stays pending, and leaves it to Airbyte', async () => {
     const { airbyte, trigger } = await start({ pendingMs: 50 })
     const outcome = trigger(ORDER, never)
-    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    await until(() => airbyte.jobs.size > 0)
     airbyte.jobs.set(1, 'pending')
     expect(await outcome).toEqual({
       result: 'failed',
@@ -278,10 +280,10 @@ describe('--airbyte-connection', () => {
   it('waits for a job that runs after it was pending', async () => {
     const { airbyte, trigger } = await start({ pendingMs: 500 })
     const outcome = trigger(ORDER, never)
-    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    await until(() => airbyte.jobs.size > 0)
     airbyte.jobs.set(1, 'pending')
     const before = asked(airbyte, 'GET').length
-    await vi.waitUntil(() => asked(airbyte, 'GET').length > before + 1)
+    await until(() => asked(airbyte, 'GET').length > before + 1)
     airbyte.jobs.set(1, 'running')
     await sleep(600)
     airbyte.jobs.set(1, 'succeeded')
@@ -301,7 +303,7 @@ describe('--airbyte-connection', () => {
   it('polls with a new token when the first one has expired', async () => {
     const { airbyte, trigger } = await start()
     const outcome = trigger(ORDER, never)
-    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    await until(() => airbyte.jobs.size > 0)
     airbyte.clock += 181
     airbyte.jobs.set(1, 'succeeded')
     expect((await outcome).result).toBe('done')
@@ -310,10 +312,10 @@ describe('--airbyte-connection', () => {
   it.each([0, 500, 429])('continues to poll the job during an outage (%i)', async (outage) => {
     const { airbyte, trigger } = await start()
     const outcome = trigger(ORDER, never)
-    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    await until(() => airbyte.jobs.size > 0)
     airbyte.outage = outage
     const before = airbyte.requests.length
-    await vi.waitUntil(() => airbyte.requests.length > before + 3)
+    await until(() => airbyte.requests.length > before + 3)
     airbyte.outage = undefined
     airbyte.jobs.set(1, 'succeeded')
     expect((await outcome).result).toBe('done')
@@ -360,7 +362,7 @@ describe('--airbyte-connection', () => {
   it('fails if the credentials are withdrawn while the job runs', async () => {
     const { airbyte, trigger } = await start()
     const outcome = trigger(ORDER, never)
-    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    await until(() => airbyte.jobs.size > 0)
     airbyte.outage = 401
     expect((await outcome).detail).toContain('refused a token with status 401')
   })
@@ -369,7 +371,7 @@ describe('--airbyte-connection', () => {
     const { airbyte, trigger } = await start({ pollMs: 3_600_000 })
     const stop = new AbortController()
     const outcome = trigger(ORDER, stop.signal)
-    await vi.waitUntil(() => airbyte.jobs.size > 0)
+    await until(() => airbyte.jobs.size > 0)
     stop.abort()
     expect((await outcome).result).toBe('failed')
   })

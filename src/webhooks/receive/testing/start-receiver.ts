@@ -62,7 +62,7 @@ export async function openRaw(port: number): Promise<RawConnection> {
 export const KEY = 'k3y-é/+='
 export const NONCE = 'nonce-of-clockings-0123456789'
 export const PATH = deliveryPath({ collection: 'clockings', nonce: NONCE })
-export const LIVE: Hook = { collection: 'clockings', keys: [KEY], state: 'live' }
+export const LIVE: Hook = { collection: 'clockings', key: KEY, state: 'live' }
 
 /** A receiver of one webhook on loopback, and what it did. */
 export interface StartedReceiver extends Receiver {

@@ -1,0 +1,157 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { EmulatorOptions } from '../../emulator/emulator.ts'
+import { personCodes } from '../../src/privacy/person-codes.ts'
+import { PRIVACY_KEY } from '../histories/history.ts'
+import { type SyncedTenant, startSyncedTenant } from '../testing/synced-tenant.ts'
+import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
+
+let server: TestServer
+let tenant: SyncedTenant
+let schemas = 0
+beforeAll(async () => {
+  if (!IS_LEFT_OUT) server = await startServer()
+})
+afterAll(() => server?.stop())
+afterEach(() => tenant.close())
+
+const schema = () => `leaving_${schemas}`
+
+async function start(streams: readonly string[], options: EmulatorOptions) {
+  schemas++
+  tenant = await startSyncedTenant(streams, options, server.address(schema()))
+  return tenant
+}
+
+describe.skipIf(IS_LEFT_OUT)('a client that no longer sees half of the people', () => {
+  const hideHalf = () => tenant.emulator.hide((person) => person % 2 === 0)
+  const showAll = () => tenant.emulator.hide(() => false)
+  const differences = async () => (await tenant.verify()).summary
+  const approvalIn = (stderr: string) => ['--approve-deletes', `${/people:\d+:\S+Z/.exec(stderr)}`]
+
+  it.each([
+    ['after the links have died', 73, []],
+    ['by a full refresh', 1, ['--full-refresh']],
+    ['by a rewrite', 1, ['--rewrite']],
+    ['in a warehouse that keeps deleted rows', 73, ['--keep-deleted']],
+  ])('deletes nothing %s, and later what is approved', async (_when, hours, words) => {
+    const { emulator, sync, counts } = await start(['people', 'department_histories'], {
+      people: 40,
+      months: 0,
+    })
+    await sync(...words.filter((word) => word === '--keep-deleted'))
+    const before = await counts()
+    hideHalf()
+    emulator.insert('people', { id: 1001 })
+    const held = { ...before, people: Number(before['people']) + 1 }
+    emulator.advance({ hours })
+    const { exitCode, failures } = await sync(...words)
+    expect([exitCode, failures.length, await counts()]).toEqual([2, 2, held])
+    expect(await differences()).toMatchObject({ differences: 0 })
+    emulator.advance({ hours: 73 })
+    expect([(await sync()).exitCode, await counts()]).toEqual([2, held])
+    showAll()
+    emulator.advance({ hours: 1 })
+    expect((await sync(...words)).exitCode).toBe(0)
+    expect(await differences()).toMatchObject({ differences: 0, withheld: 0 })
+    hideHalf()
+    emulator.advance({ hours: 73 })
+    const { stderr } = await sync('--streams', 'people')
+    emulator.advance({ hours: 1 })
+    const approved = await sync('--streams', 'people', ...approvalIn(stderr))
+    const living = `SELECT count(*)::INT AS n FROM ${schema()}_flat.people`
+    expect([approved.exitCode, await tenant.ask(living)]).toEqual([0, [{ n: 21 }]])
+  })
+
+  it('leaves no name in the warehouse by a rewrite with stricter settings, once its rows may go', async () => {
+    const { emulator, sync, settings, ask, verify } = await start(['people'], { people: 40 })
+    await sync()
+    const names = async () =>
+      (await ask(`SELECT lastname FROM ${schema()}.people`)).map(({ lastname }) => lastname)
+    const before = await names()
+    Object.assign(settings, { personal_data: 'pseudonymised', privacy_key: PRIVACY_KEY })
+    hideHalf()
+    const { exitCode, stderr } = await sync('--rewrite')
+    const kept = (await names()).filter((name) => before.includes(name))
+    expect([exitCode, kept.length]).toEqual([2, 20])
+    // What was asked for has not ended, whatever is synced meanwhile.
+    expect((await sync()).exitCode).toBe(2)
+    const { exitCode: approved } = await sync('--rewrite', ...approvalIn(stderr))
+    expect([approved, (await names()).filter((name) => before.includes(name))]).toEqual([0, []])
+    expect((await verify()).summary).toMatchObject({ differences: 0, withheld: 0 })
+    emulator.advance({ hours: 1 })
+  })
+
+  it('is warned of a column that has no values any more, unless its settings have emptied it', async () => {
+    const { emulator, sync, settings } = await start(['people'], { people: 40, months: 0 })
+    await sync()
+    settings['field_rules'] = [{ stream: 'people', path: 'lastName', rule: 'drop' }]
+    const strict = await sync('--rewrite')
+    expect([strict.exitCode, strict.stderr]).toEqual([
+      0,
+      expect.not.stringContaining('has a value any more'),
+    ])
+    for (const { id } of emulator.all('people'))
+      emulator.update('people', id as number, { firstName: null })
+    emulator.advance({ hours: 73 })
+    expect((await sync()).stderr).toContain(
+      'people: no row has a value any more in firstname. If the service',
+    )
+  })
+})
+
+describe.skipIf(IS_LEFT_OUT)('the rows of a suppressed person', () => {
+  it('leave every stream, and stay away', async () => {
+    const { emulator, sync, settings, ask, verify } = await start(['people', 'clockings'], {
+      people: 6,
+      months: 1,
+    })
+    await sync()
+    const person = Number(emulator.all('people')[0]?.['id'])
+    const tables = `SELECT id AS person FROM ${schema()}_flat.people UNION ALL SELECT person_id FROM ${schema()}_flat.clockings`
+    const rows = () =>
+      ask(`SELECT count(*)::INT AS n FROM (${tables}) AS all_rows WHERE person = ${person}`)
+    expect(await rows()).not.toEqual([{ n: 0 }])
+    const name = String(emulator.config()['tenant'])
+    const code = personCodes({ key: PRIVACY_KEY, tenant: name }).of(String(person))
+    Object.assign(settings, { privacy_key: PRIVACY_KEY, suppressed_people: [code] })
+    for (const hours of [0, 73]) {
+      emulator.advance({ hours })
+      expect([(await sync()).exitCode, await rows()]).toEqual([0, [{ n: 0 }]])
+      expect((await verify()).summary).toMatchObject({ differences: 0 })
+    }
+  })
+})
+
+describe.skipIf(IS_LEFT_OUT)('the rows that are older than what is kept', () => {
+  it('leave each dated stream once, deleted ones and those that the service no longer lists too', async () => {
+    const dated = ['clockings', 'calculated_totals', 'absences', 'paid_presences', 'breaks']
+    const { emulator, sync, settings, counts, ask, verify } = await start([...dated, 'people'], {
+      people: 6,
+      months: 4,
+    })
+    await sync('--keep-deleted')
+    const before = await counts()
+    const old = `INSERT INTO ${schema()}.clockings (id, date, _known_from, _deleted_at) VALUES`
+    await server.query(`${old} (-1, NULL, now(), NULL), (-2, '2026-08-31', now(), NULL),
+      (-3, '2026-08-31', now(), now()), (-4, '2026-09-01', now(), now())`)
+    settings['retain_months'] = 2
+    expect((await sync()).exitCode).toBe(0)
+    for (const stream of dated) {
+      expect(Number((await counts())[stream])).toBeLessThan(Number(before[stream]))
+      expect(
+        await ask(`SELECT count(*)::INT AS n FROM ${schema()}.${stream} WHERE date < '2026-09-01'`),
+      ).toEqual([{ n: 0 }])
+    }
+    expect(
+      await ask(`SELECT id::INT AS id FROM ${schema()}.clockings WHERE id < 0 ORDER BY 1`),
+    ).toEqual([{ id: -4 }, { id: -1 }])
+    await server.query(`DELETE FROM ${schema()}.clockings WHERE id < 0`)
+    expect((await verify()).summary).toMatchObject({ differences: 0, withheld: 0 })
+    const after = await counts()
+    emulator.advance({ hours: 73 })
+    expect([(await sync()).exitCode, await counts()]).toEqual([0, after])
+    delete settings['retain_months']
+    expect((await sync()).exitCode).toBe(0)
+    expect((await verify()).summary).toMatchObject({ differences: 0 })
+  })
+})

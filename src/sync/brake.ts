@@ -1,0 +1,143 @@
+import { ConnectorError } from '../ground/errors.ts'
+import { limitText, mostOf } from '../ground/limit.ts'
+import { warningOf } from '../ground/message-ids.ts'
+import { emitDeletes, type StreamContext } from './emit.ts'
+import { type Excess, excessOf, type Losses, lossesAt, lossesWith, sumOf } from './losses.ts'
+
+type Braked = Pick<StreamContext, 'state' | 'config' | 'clock' | 'output' | 'log'>
+
+/** Above this share of the rows, deletes are worth a warning. */
+const MANY = { percent: 5 }
+
+/** The rows that a sync has withheld from deletion; without an excess, an earlier one has, and nobody could look again. */
+interface Withheld {
+  readonly count: number
+  readonly excess: Excess | undefined
+}
+
+/**
+ * Whether the rows that no read has found may be deleted. If they are too many to be plausible, they may not, unless this
+ * number was approved: an API client that has lost a right gets answers that are consistent and too small.
+ */
+export function mayDelete(context: Braked): boolean {
+  return excess(context) === undefined || isApproved(context)
+}
+
+function excess(context: Braked): Excess | undefined {
+  const { state, config } = context
+  const isCompared = state.mode === 'incremental' && !state.haveOtherKeys
+  return isCompared
+    ? excessOf(lossesOf(context), state.countRows('unseen'), config.maxMissing)
+    : undefined
+}
+
+/** Until a complete read has ended, all rows that are known count: it has written them itself. */
+function lossesOf({ state, clock }: Braked): Losses {
+  const { losses, wholeRows } = state
+  if (losses !== null && wholeRows !== null) return losses
+  return lossesAt(clock.now(), null, state.countRows('all'))
+}
+
+/** An approval names the time since when deletes are withheld, so it has no effect on later ones. */
+function isApproved({ state, config }: Braked): boolean {
+  const since = state.withheldSince?.toISOString()
+  const count = sumOf(state.countRows('unseen'))
+  return config.approvedDeletes.some(
+    ({ stream, most, time }) => stream === state.stream.stream && time === since && count <= most,
+  )
+}
+
+/**
+ * Deletes the rows that no read has found, if that may be. Otherwise it keeps and returns them: they count as existing, and
+ * the next sync looks for them.
+ */
+export async function deleteMissing(context: Braked): Promise<Withheld | undefined> {
+  const { state, clock } = context
+  const missing = state.countRows('unseen')
+  const count = sumOf(missing)
+  const over = excess(context)
+  if (over !== undefined && !isApproved(context)) {
+    state.keys.keepGone()
+    state.note({ replacesOlder: false, withheldSince: state.withheldSince ?? clock.now() })
+    await emitDeletes(context)
+    return { count, excess: over }
+  }
+  if (count > 0) warnOfMany(context)
+  const losses = lossesOf(context)
+  const isLoss = over === undefined && !state.haveOtherKeys
+  await emitDeletes(context)
+  // Deletes that were meant do not count against later ones.
+  if (count > 0)
+    state.note({
+      losses: isLoss
+        ? lossesWith(losses, missing)
+        : lossesAt(clock.now(), null, state.countRows('all')),
+    })
+  const left = state.withheldSince === null ? 0 : state.keys.unconfirmed().length
+  if (left > 0) return { count: left, excess: undefined }
+  state.note({ withheldSince: null })
+  return undefined
+}
+
+function warnOfMany(context: Braked): void {
+  const { state, log } = context
+  if (state.mode !== 'incremental' || state.haveOtherKeys) return
+  const { parts } = lossesOf(context)
+  for (const [part, missing] of state.countRows('unseen')) {
+    const { rows = 0 } = parts.get(part) ?? {}
+    if (missing <= mostOf(rows, MANY)) continue
+    log.warn(
+      warningOf(
+        'many-rows-missing',
+        `${placeOf(part, context)}: ${missing} of ${rows} rows were not found, and are deleted. If they exist, the API client can no longer see them: check its rights.`,
+      ),
+    )
+  }
+}
+
+/**
+ * Warns if the delta has reported more deletes than may be concluded from missing rows. They are deleted, because it
+ * names them.
+ */
+export function warnOfReported(context: Braked): void {
+  const { state, config, log } = context
+  const { reportedCount } = state.keys
+  const rows = [...lossesOf(context).parts.values()].reduce((sum, part) => sum + part.rows, 0)
+  if (reportedCount <= mostOf(rows, config.maxMissing)) return
+  log.warn(
+    warningOf(
+      'many-deletes',
+      `${state.stream.stream}: the service reported ${reportedCount} of ${rows} rows as deleted, and they are deleted.`,
+    ),
+  )
+}
+
+/** Ends a read that has withheld deletes: everything else of it is written, and its state is stored. */
+export async function refuseWithheld({ count, excess }: Withheld, context: Braked): Promise<never> {
+  const { state, output, config } = context
+  const { stream } = state.stream
+  output.note({ type: 'withheld', rows: count })
+  await output.checkpoint({ flush: true })
+  const approval = `${stream}:${count}:${state.withheldSince?.toISOString()}`
+  throw new ConnectorError(
+    'config',
+    'deletes-withheld',
+    `${whatIsMissing(count, excess, context)} max_missing allows ${limitText(config.maxMissing)}, so none of them is deleted; new and changed rows have been written. Check whether the API client may still see everything. If these rows are really gone, approve it once: add --approve-deletes ${approval} to protime sync, or "${approval}" to approved_deletes in the configuration.`,
+  )
+}
+
+function whatIsMissing(count: number, over: Excess | undefined, context: Braked): string {
+  const { stream } = context.state.stream
+  if (over === undefined)
+    return `${count} rows of ${stream} that an earlier sync has not found could not be looked for again.`
+  const { part, missing, rows, deleted } = over
+  const place = placeOf(part, context)
+  const before = deleted > 0 ? `, after ${deleted} others in the last thirty days` : ''
+  const all = missing < count ? ` In all of ${stream}, ${count} are missing.` : ''
+  return `${missing} of the ${rows} rows of ${place} were not found by a complete read and a second look${before}.${all}`
+}
+
+function placeOf(part: string, { state }: Braked): string {
+  const { stream } = state.stream
+  return part === '' ? stream : `${part} in ${stream}`
+}

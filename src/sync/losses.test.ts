@@ -1,0 +1,81 @@
+import { describe, expect, it, test } from 'vitest'
+import { limitOf } from '../ground/limit.ts'
+import { excessOf, lossesAt, lossesWith, readLosses, writeLosses } from './losses.ts'
+
+const NOW = new Date('2026-11-20T03:00:00Z')
+const daysLater = (days: number) => new Date(NOW.getTime() + days * 86_400_000)
+const of = (rows: number) => new Map([['', rows]])
+const begun = (rows: number) => lossesAt(NOW, null, of(rows))
+
+describe('the rows that may be deleted because no read found them', () => {
+  test.each([
+    ['20%', 300, 60, true],
+    ['20%', 300, 61, false],
+    ['20%', 7, 5, true],
+    ['20%', 7, 6, false],
+    ['100', 300, 100, true],
+    ['100', 300, 101, false],
+    ['0', 300, 1, false],
+    ['0%', 300, 1, false],
+    ['100%', 300, 300, true],
+  ])('max_missing %s of %d rows: %d are missing', (limit, rows, missing, mayBeDeleted) => {
+    const excess = excessOf(begun(rows), of(missing), limitOf(limit))
+    expect(excess === undefined).toBe(mayBeDeleted)
+  })
+
+  it('are counted in each part of the stream', () => {
+    const rows = new Map([
+      ['people', 300],
+      ['jobs', 308],
+    ])
+    const limit = limitOf('20%')
+    const missing = (people: number, jobs: number) =>
+      excessOf(
+        lossesAt(NOW, null, rows),
+        new Map([
+          ['people', people],
+          ['jobs', jobs],
+        ]),
+        limit,
+      )
+    expect(missing(60, 60)).toBeUndefined()
+    expect(missing(61, 0)).toEqual({ part: 'people', missing: 61, rows: 300, deleted: 0 })
+  })
+
+  it('add up for thirty days, also if the stream has fewer rows by then', () => {
+    const limit = limitOf('20%')
+    const left = lossesWith(begun(100), of(12))
+    const later = lossesAt(daysLater(29), left, of(88))
+    expect(excessOf(later, of(8), limit)).toBeUndefined()
+    expect(excessOf(later, of(9), limit)).toEqual({ part: '', missing: 9, rows: 100, deleted: 12 })
+    expect(excessOf(lossesAt(daysLater(30), left, of(88)), of(17), limit)).toBeUndefined()
+  })
+
+  it('are counted anew if the time was that of another clock', () => {
+    const ahead = lossesWith(lossesAt(daysLater(400), null, of(100)), of(20))
+    expect(lossesAt(NOW, ahead, of(80))).toEqual(begun(80))
+  })
+
+  it('are more if the stream has grown', () => {
+    expect(excessOf(lossesAt(NOW, begun(10), of(1000)), of(200), limitOf('20%'))).toBeUndefined()
+  })
+})
+
+describe('what the state has of them', () => {
+  it('is read as it was written', () => {
+    const losses = lossesWith(begun(100), of(12))
+    expect(readLosses(writeLosses(losses))).toEqual(losses)
+    expect(readLosses(writeLosses(null))).toBeNull()
+  })
+
+  test.each([
+    '',
+    '7',
+    '{}',
+    '["soon"]',
+    '["2026-11-20T03:00:00Z",["",1]]',
+    '["2026-11-20T03:00:00Z",7]',
+  ])('is refused if it is %j', (text) => {
+    expect(readLosses(text)).toBeUndefined()
+  })
+})
