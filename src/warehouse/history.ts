@@ -16,7 +16,6 @@ export function historyTables({ schemas: { account } }: Dialect): string[] {
 /** How long a landing keeps closed versions; undefined if it keeps none. Only reads. */
 export async function historySpan(landing: Landing): Promise<string | undefined> {
   const { account } = landing.sql.schemas
-  if (!(await landing.present()).hasOwn('fields')) return undefined
   const [[span] = []] = await landing.query(`SELECT owner.history FROM ${account}.owner AS owner`)
   return span ?? undefined
 }
