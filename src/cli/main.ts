@@ -30,6 +30,7 @@ import {
 } from './resource-commands.ts'
 import {
   addDbt,
+  addHistory,
   addInit,
   addPerson,
   addPreview,
@@ -129,6 +130,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addStatus(program, act, bare)
   addSync(program, act)
   addVerify(program, act)
+  addHistory(program, act)
   addDbt(program, bare)
   addPerson(program, act)
   addReferences(program, act)

@@ -11,6 +11,7 @@ import {
   UsageError,
 } from './command.ts'
 import type { DbtInitOptions } from './dbt-init-action.ts'
+import type { HistoryOptions } from './history-actions.ts'
 import type { EraseOptions, ExportOptions } from './person-actions.ts'
 import type { StatusOptions } from './status-action.ts'
 import type { SyncOptions } from './sync-action.ts'
@@ -203,6 +204,49 @@ function milliseconds(text: string): number {
   if (size === undefined)
     throw new InvalidArgumentError('It must be a time such as 30s, 10m or 2h, or 0.')
   return Number(count) * size
+}
+
+/** `protime history`: whether a warehouse keeps what its rows were before. */
+export function addHistory(program: Command, act: Act): void {
+  const noun = program
+    .command('history')
+    .description('keep what the rows of a warehouse were before, or forget it')
+    .addHelpText(
+      'after',
+      `\nThe views in the schema history have every version of a row, with known_from and known_until.
+${examples('history on', 'history keep 7y --warehouse acme.duckdb', 'history off --forget')}`,
+    )
+  const load = () => import('./history-actions.ts')
+  noun
+    .command('on')
+    .description('keep it from now on, as history: true in the configuration does')
+    .addOption(warehouseOption())
+    .action((options: HistoryOptions) =>
+      act(async (tools) => (await load()).keepHistory(tools, options)),
+    )
+  noun
+    .command('keep <time>')
+    .description('keep it for this long: 7y, 36mo, 90d')
+    .addOption(warehouseOption())
+    .action((time: string, options: HistoryOptions) =>
+      act(async (tools) => (await load()).keepHistory(tools, options, interval(time))),
+    )
+  noun
+    .command('off')
+    .description('remove it, and keep no more')
+    .addOption(warehouseOption())
+    .option('--forget', 'needed, because nobody can read it again')
+    .action((options: HistoryOptions & { readonly forget?: boolean }) =>
+      act(async (tools) => (await load()).forgetHistory(tools, options)),
+    )
+}
+
+/** A time as an interval of SQL. */
+function interval(text: string): string {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,2})(y|mo|d)$/.exec(text) ?? []
+  const name = { y: 'years', mo: 'months', d: 'days' }[unit]
+  if (name === undefined) throw new UsageError('the time must be one such as 7y, 36mo or 90d')
+  return `${count} ${name}`
 }
 
 /** `protime verify`: compares a warehouse with the service. */

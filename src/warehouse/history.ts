@@ -119,7 +119,13 @@ export async function forgetHistory(landing: Landing, keepsMore: boolean): Promi
     ...closed,
     `DELETE FROM ${account}.fields`,
     `UPDATE ${account}.streams SET known_since = NULL`,
-    ...(keepsMore ? [] : [`UPDATE ${account}.owner SET history = NULL`]),
+    ...(keepsMore
+      ? []
+      : [
+          `UPDATE ${account}.owner SET history = NULL`,
+          // The views of the next sync are others, not changed ones.
+          `UPDATE ${account}.described SET digest = ''`,
+        ]),
   ]
   await landing.run(statements.join(';\n'))
 }
