@@ -32,17 +32,21 @@ const histories = fc.record({
   seed: fc.integer({ min: 1, max: 1000 }),
   stream: fc.constantFrom('contracts', 'clockings', 'activity_durations', 'absences'),
   seeded: fc.array(inserts(focus), { minLength: 2, maxLength: 8 }),
-  turns: fc.array(fc.array(events(focus), { minLength: 1, maxLength: 8 }), {
-    minLength: 3,
-    maxLength: 6,
-  }),
+  turns: fc.array(
+    fc.record({
+      events: fc.array(events(focus), { minLength: 1, maxLength: 8 }),
+      /** The months that are kept from then on; 0 keeps all. */
+      months: fc.constantFrom(0, 0, 1, 3),
+    }),
+    { minLength: 3, maxLength: 6 },
+  ),
 })
 
 interface TwoWarehouses {
   readonly seed: number
   readonly stream: string
   readonly seeded: readonly Extract<Event, { do: 'change' }>['change'][]
-  readonly turns: readonly (readonly Event[])[]
+  readonly turns: readonly { readonly events: readonly Event[]; readonly months: number }[]
 }
 
 /** Syncs a tenant into both engines after each turn, and throws where they or the service differ. */
@@ -55,11 +59,12 @@ async function land({ seed, stream, seeded, turns }: TwoWarehouses): Promise<voi
     const all = names.map((name) => catalogue.get(name) as Stream)
     const tenant = createTenant(emulator, all)
     for (const change of seeded) tenant.happen({ do: 'change', change })
-    const config = { ...emulator.config(), future_days: 730 }
     const path = join(folder, 'config.json')
-    writeFileSync(path, JSON.stringify(config), { mode: 0o600 })
-    for (const turn of [[], ...turns]) {
-      for (const event of turn) tenant.happen(event)
+    for (const { events, months } of [{ events: [], months: 0 }, ...turns]) {
+      const kept = months === 0 ? {} : { retain_months: months }
+      const config = { ...emulator.config(), future_days: 730, ...kept }
+      writeFileSync(path, JSON.stringify(config), { mode: 0o600 })
+      for (const event of events) tenant.happen(event)
       for (const warehouse of [file, server.address(schema)]) {
         const words = ['--warehouse', warehouse, '--streams', names.join(',')]
         const { exitCode, stderr } = await protime('sync', '--config', path, ...words)
