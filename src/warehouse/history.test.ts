@@ -227,6 +227,17 @@ it('begins in a file that was there before with the end of the next sync', async
   expect(await versions()).toEqual(['1 x 02', '2 b 01-03', '2 y 03'])
 })
 
+it('is refused to a file of its name, which can be synced without', async () => {
+  const path = join(folder, 'history.duckdb')
+  const into = (keepsHistory: boolean) =>
+    syncLists(path, new Map([[jobs, sending(row(1, 'a'))]]), { keepsHistory })
+  expect((await into(false)).failures).toEqual([])
+  await expect(into(true)).rejects.toMatchObject({
+    failure: 'config',
+    message: expect.stringContaining('Give the file another name'),
+  })
+})
+
 it('is not kept of what a sync says about itself', async () => {
   const inventory = { ...jobs, isOfSync: true }
   for (const name of ['a', 'b'])

@@ -59,16 +59,16 @@ export async function storedHistories(landing: Landing): Promise<Map<string, Set
 }
 
 /**
- * A stream was read to its end, `isWhole` if completely: its history begins, if it has not, and has the members of its
+ * A stream was read to its end, and if `isRead` completely rather than its changes: its history begins, if it has not, and has the members of its
  * columns. Returns what is known of it then.
  */
 export async function noteRead(
   landing: Landing,
   { name, columns, history }: Table,
-  isWhole: boolean,
+  isRead: boolean,
   moment: string,
 ): Promise<History | undefined> {
-  if (history === undefined || (history.hasBegun && !isWhole)) return history
+  if (history === undefined || (history.hasBegun && !isRead)) return history
   const { schemas, literal } = landing.sql
   const { account } = schemas
   const stream = literal(name)

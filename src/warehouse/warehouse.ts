@@ -289,8 +289,9 @@ async function commitLoad(
   await landing.run(committed(sql, stream, progress, complete))
   const isWhole = completeGeneration !== undefined
   const isReadWhole = present.isReadWhole || isWhole
-  const isOver = isWhole || complete !== undefined
-  const history = isOver ? await noteRead(landing, table, isWhole, moment) : table.history
+  const isRead = isWhole || load.isKept === true
+  const isOver = isRead || complete !== undefined
+  const history = isOver ? await noteRead(landing, table, isRead, moment) : table.history
   const now = { ...present, ...progress, table: { ...table, history }, members, isReadWhole }
   const isSame =
     members.length === present.members.length &&
