@@ -21,6 +21,7 @@ import {
   StartError,
   UsageError,
 } from './command.ts'
+import { addHistory } from './history-commands.ts'
 import {
   addJobCategories,
   addReferences,
@@ -132,6 +133,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addSync(program, act)
   addVerify(program, act)
   addExplain(program, bare)
+  addHistory(program, act)
   addDbt(program, bare)
   addPerson(program, act)
   addReferences(program, act)

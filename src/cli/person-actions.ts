@@ -51,7 +51,7 @@ export async function exportPerson(
     if (found === undefined || found.rows.length === 0) return notFound(tools, warehouse)
     const { rows, toJudge } = found
     const lines = [...rows, ...toJudge].map(
-      ({ row, ...place }) => `${JSON.stringify(place).slice(0, -1)},"row":${row}}`,
+      ({ row, isClosed: _, ...place }) => `${JSON.stringify(place).slice(0, -1)},"row":${row}}`,
     )
     if (output === undefined) for (const line of lines) await print(line)
     else

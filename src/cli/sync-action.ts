@@ -27,9 +27,9 @@ export interface SyncOptions {
   readonly fullRefresh?: boolean
   readonly rewrite?: boolean
   readonly dropOthers?: boolean
+  readonly forgetHistory?: boolean
   /** Each as `stream:count:time`. */
   readonly approveDeletes?: readonly string[]
-  readonly keepDeleted?: boolean
   /** Milliseconds. */
   readonly wait?: number
   readonly publish?: string
@@ -65,7 +65,8 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
         },
         path,
         streams,
-        keepsDeleted: options.keepDeleted === true,
+        keepsHistory: (input as { readonly history?: unknown }).history === true,
+        forgetsHistory: options.forgetHistory,
         owner: ownerOf(config),
         rewrites: options.rewrite === true,
         dropsOthers: options.dropOthers,

@@ -92,7 +92,8 @@ ${examples('query "SHOW ALL TABLES"', 'query "SELECT count(*) FROM flat.people" 
     )
 }
 
-function warehouseOption(): Option {
+/** The option that names the warehouse of a command. */
+export function warehouseOption(): Option {
   return new Option(
     '--warehouse <address>',
     'a DuckDB file, or postgres://USER@HOST/DATABASE (default: warehouse of the configuration, or protime.duckdb)',
@@ -148,15 +149,13 @@ export function addSync(program: Command, act: Act): void {
       'read everything anew, in DuckDB into a new file; needed after a change of the settings of personal data',
     )
     .option('--drop-others', 'with --rewrite: lose what no sync has created in the file')
+    .option('--forget-history', 'with --rewrite: lose what rows were before')
     .option(
       '--approve-deletes <stream:count:time>',
       'delete missing rows once, as the message of a failed stream names them; may be repeated',
       approvals,
     )
-    .option(
-      '--keep-deleted',
-      'from now on, the file keeps deleted rows, with the time in _deleted_at',
-    )
+    .addOption(new Option('--keep-deleted').hideHelp())
     .option(
       '--wait <time>',
       'wait this long while another process has the warehouse open: 30s, 10m, 2h',
@@ -171,9 +170,18 @@ export function addSync(program: Command, act: Act): void {
       'write metrics of the sync for Prometheus (or set PROTIME_METRICS_FILE)',
     )
     .option('--end-with-parent', 'stop, as after SIGTERM, when the parent process is gone')
-    .action(async (options: SyncOptions) => {
-      if (options.dropOthers === true && options.rewrite !== true)
-        throw new UsageError('--drop-others can only be used with --rewrite')
+    .action(async ({ keepDeleted, ...options }: SyncOptions & { keepDeleted?: boolean }) => {
+      if (keepDeleted === true)
+        throw new UsageError(
+          "unknown option '--keep-deleted': the history of a warehouse has deleted rows; turn it on with protime history on",
+        )
+      const only = [
+        ['--drop-others', options.dropOthers],
+        ['--forget-history', options.forgetHistory],
+      ]
+      for (const [name, isGiven] of only)
+        if (isGiven === true && options.rewrite !== true)
+          throw new UsageError(`${name} can only be used with --rewrite`)
       // The parent may end before anything else is loaded.
       const parent = process.ppid
       const { refuseSync, syncAction } = await import('./sync-action.ts')
@@ -333,7 +341,8 @@ export function addPerson(program: Command, act: Act): void {
     )
 }
 
-function personId(text: string): string {
+/** Returns the text if it is an id as in `people.id`; throws a usage error otherwise. */
+export function personId(text: string): string {
   if (!/^[1-9]\d{0,15}$/.test(text))
     throw new UsageError('the id of a person is a whole number, as in people.id')
   return text

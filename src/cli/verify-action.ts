@@ -162,7 +162,6 @@ async function sync(
     config,
     path: warehouseOf(warehouse, input),
     streams: streams.map(({ name }) => name),
-    keepsDeleted: false,
     owner: ownerOf(config),
     exitCodeOf: ({ failures }) => exitCodeOf(failures),
     tools: { log, mask, signal },

@@ -135,6 +135,7 @@ export function configure(input: unknown, log: { warn(message: IdentifiedMessage
 const OWN_SETTINGS = {
   streams: { type: 'array', items: { type: 'string' } },
   warehouse: { type: 'string' },
+  history: { type: 'boolean' },
 }
 
 /** Parses a configuration file that people write. Unknown settings are errors, because no platform adds any. */

@@ -3,7 +3,6 @@ import { createReadStream } from 'node:fs'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Key } from '../rows/id-set.ts'
 import { INVENTORY } from '../streams/streams.ts'
-import { DELETED_AT } from '../warehouse/column.ts'
 import type { Landing, Renew, Renewal, RenewSettings } from '../warehouse/landing.ts'
 import { withoutKeys } from './forget-keys.ts'
 import { type FoundRow, type PersonData, readPerson } from './person-tables.ts'
@@ -27,7 +26,7 @@ export interface Receipt {
   readonly rows: Readonly<Record<string, number>>
   readonly copies: number
   /** Rows of others that may name the person. They were not changed. */
-  readonly toJudge: readonly Omit<FoundRow, 'row'>[]
+  readonly toJudge: readonly Omit<FoundRow, 'row' | 'isClosed'>[]
   /** How many names and numbers were searched in the bytes of the new files, and how many were found. */
   readonly searched: number
   readonly found: number
@@ -56,7 +55,7 @@ export function erasePerson<Config>(
     const found = await textsIn([files.path, ...files.copies], wanted)
     const rows: Record<string, number> = {}
     for (const { stream } of person.rows) rows[stream] = (rows[stream] ?? 0) + 1
-    const toJudge = person.toJudge.map(({ row: _, ...place }) => place)
+    const toJudge = person.toJudge.map(({ row: _, isClosed: __, ...place }) => place)
     const isLeft = toJudge.length + found + others.length > 0
     return {
       ...{ receipt: randomUUID(), at: now.toISOString(), version, rows },
@@ -87,7 +86,7 @@ async function changesFor(landing: Landing, { tables, rows }: PersonData): Promi
   const states = new Map<string, unknown>()
   for (const row of await landing.query(STATES)) {
     const [stream = '', text = ''] = row.map(String)
-    const keys = rows.filter((row) => row.stream === stream).map(keyOf)
+    const keys = rows.filter((row) => row.stream === stream && !row.isClosed).map(keyOf)
     const state: unknown = JSON.parse(text)
     const left = keys.length === 0 ? state : withoutKeys(state, keys)
     if (left !== undefined) states.set(stream, left)
@@ -97,16 +96,17 @@ async function changesFor(landing: Landing, { tables, rows }: PersonData): Promi
   const names = ['', ...streams].map(landing.sql.literal).join(', ')
   for (const { table } of tables.filter(({ stream }) => stream === INVENTORY.stream))
     omissions.set(table, `source.stream IN (${names})`)
-  // The account says how many rows live in each table.
-  const present = await landing.present()
+  // The account says how many rows each table has.
   const statements = tables
     .filter(({ stream }) => streams.has(stream) || stream === INVENTORY.stream)
-    .map(({ stream, table, waits }) => {
-      const isMarked = present.columnsOf(stream)?.has(DELETED_AT) === true
-      const living = isMarked ? ` WHERE source.${DELETED_AT} IS NULL` : ''
-      return `UPDATE _protime.streams SET ${waits ? 'next_rows' : 'rows'} = (SELECT count(*) FROM ${table} AS source${living})
-        WHERE stream = ${landing.sql.literal(stream)}`
-    })
+    .flatMap(({ stream, table, has }) =>
+      has === 'closed versions'
+        ? []
+        : [
+            `UPDATE _protime.streams SET ${has === 'rows' ? 'rows' : 'next_rows'} = (SELECT count(*) FROM ${table})
+              WHERE stream = ${landing.sql.literal(stream)}`,
+          ],
+    )
   return { omissions, states, statements }
 }
 

@@ -4,17 +4,16 @@ import { PEOPLE, personPathsOf, REFERENCES } from '../streams/person-paths.ts'
 import { keyOf, readStreamSchema, streams } from '../streams/streams.ts'
 import { type Column, KNOWN_FROM } from '../warehouse/column.ts'
 import type { Landing } from '../warehouse/landing.ts'
-import { nextName, quoted } from '../warehouse/sql.ts'
+import { closedName, nextName, quoted } from '../warehouse/sql.ts'
 import { storedColumns } from '../warehouse/tables.ts'
 import { leadsTo } from './conditions.ts'
 
-/** A table of a stream, or the one of rows that wait for the end of a read. */
+/** A table of a stream, or the one of rows that wait for the end of a read, or that of closed versions. */
 interface StreamTable {
   readonly stream: string
   /** Its name in SQL, with the schema. */
   readonly table: string
-  /** Whether its rows wait. */
-  readonly waits: boolean
+  readonly has: 'rows' | 'rows that wait' | 'closed versions'
   readonly columns: readonly Column[]
   /** Whether a row of `source` is the person's, as SQL. */
   readonly isPersons: string
@@ -29,6 +28,8 @@ export interface FoundRow {
   readonly why: string
   /** JSON text, without the moment from which the row is known. */
   readonly row: string
+  /** Whether the row was only so before. */
+  readonly isClosed: boolean
 }
 
 /** What a file has about a person. */
@@ -41,7 +42,7 @@ export interface PersonData {
   readonly ownNames: readonly string[]
 }
 
-/** Finds everything that an open file has about a person: living rows, kept deleted ones, and those that wait. */
+/** Finds everything that an open file has about a person: rows, what they were before, and those that wait. */
 export async function readPerson(landing: Landing, id: string): Promise<PersonData> {
   const tables = await streamTables(landing, id)
   const rows: FoundRow[] = []
@@ -56,7 +57,13 @@ export async function readPerson(landing: Landing, id: string): Promise<PersonDa
 async function streamTables(landing: Landing, id: string): Promise<StreamTable[]> {
   const present = new Set((await landing.query(COLUMNS)).map(([name]) => name))
   return [...(await storedColumns(landing))].flatMap(([stream, stored]) =>
-    [`"main".${quoted(stream)}`, `"_protime".${quoted(nextName(stream))}`].flatMap((table, i) => {
+    (
+      [
+        [`"main".${quoted(stream)}`, 'rows'],
+        [`"_protime".${quoted(nextName(stream))}`, 'rows that wait'],
+        [`"_protime".${quoted(closedName(stream))}`, 'closed versions'],
+      ] as const
+    ).flatMap(([table, has]) => {
       const columns = stored.filter(({ name }) => present.has(`${table}.${quoted(name)}`))
       if (!streams.has(stream) || columns.length === 0) return []
       const conditions = personPathsOf(stream).flatMap((path) =>
@@ -64,9 +71,7 @@ async function streamTables(landing: Landing, id: string): Promise<StreamTable[]
           .filter(({ property }) => property === path[0])
           .map(({ name }) => `coalesce(${leadsTo(id, stream, path, 'duckdb', name)}, false)`),
       )
-      return [
-        { stream, table, waits: i > 0, columns, isPersons: conditions.join(' OR ') || 'false' },
-      ]
+      return [{ stream, table, has, columns, isPersons: conditions.join(' OR ') || 'false' }]
     }),
   )
 }
@@ -76,7 +81,7 @@ const COLUMNS = `SELECT format('"{}"."{}"."{}"', schema_name, replace(table_name
 
 async function rowsOf(
   landing: Landing,
-  { stream, table }: Pick<StreamTable, 'stream' | 'table'>,
+  { stream, table, has }: Pick<StreamTable, 'stream' | 'table' | 'has'>,
   condition: string,
   why: string,
 ): Promise<FoundRow[]> {
@@ -87,7 +92,8 @@ async function rowsOf(
   const columns = spec === undefined ? [] : keyOf(spec)
   return rows.map((row) => {
     const key = columns.map((column) => membersOf(row)[column])
-    return { stream, key: key.length === 1 ? key[0] : key, why, row }
+    const isClosed = has === 'closed versions'
+    return { stream, key: key.length === 1 ? key[0] : key, why, row, isClosed }
   })
 }
 
@@ -111,7 +117,7 @@ async function namesOf(
     .filter(([, field]) => ['identifying', 'secret'].includes(privacyClassOf(field)))
     .map(([name]) => name)
   const [names, ownNames] = [new Set<string>(), new Set<string>()]
-  const people = tables.find(({ stream, waits }) => stream === PEOPLE && !waits)
+  const people = tables.find(({ stream, has }) => stream === PEOPLE && has === 'rows')
   for (const { stream, row } of rows)
     for (const member of stream === PEOPLE ? own : stream === REFERENCES ? ['value'] : []) {
       const value = membersOf(row)[member]

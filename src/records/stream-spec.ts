@@ -21,6 +21,8 @@ export interface StreamSpec {
    * a column with their generation. Default: false.
    */
   readonly hasGenerations?: boolean
+  /** Whether its records are about the sync that has written them, so that what they were before is not kept. Default: false. */
+  readonly isOfSync?: boolean
   /** Singer's replication method; by default INCREMENTAL or FULL_TABLE, depending on `isIncremental`. */
   readonly replication?: 'LOG_BASED' | 'INCREMENTAL' | 'FULL_TABLE'
 }

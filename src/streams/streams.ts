@@ -59,6 +59,7 @@ export function streamSpec(stream: Stream): StreamSpec {
     isIncremental: true,
     hasDeletes: true,
     hasGenerations: true,
+    isOfSync: stream === INVENTORY,
     replication: stream.replication === 'delta' ? 'LOG_BASED' : 'FULL_TABLE',
   }
 }

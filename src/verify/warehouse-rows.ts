@@ -3,7 +3,7 @@ import { createCollector } from '../ground/v8.ts'
 import { JsonDigest } from '../records/json-digest.ts'
 import { readState, withheldIn } from '../sync/stored-state.ts'
 import { isOwned, readStates, streamsToStartOver } from '../warehouse/account.ts'
-import { type Column, DELETED_AT } from '../warehouse/column.ts'
+import type { Column } from '../warehouse/column.ts'
 import type { Landing, Owner, Patience } from '../warehouse/landing.ts'
 import { engineOf } from '../warehouse/landings.ts'
 import { quoted } from '../warehouse/sql.ts'
@@ -66,7 +66,6 @@ async function heldIn(
         stream,
         columns: columns.get(name) ?? [],
         present: new Set(present.columnsOf(name)?.keys()),
-        isMarked: present.columnsOf(name)?.has(DELETED_AT) === true,
         isWanted: (key) => isWanted(name, key),
         collect,
       })
@@ -81,15 +80,13 @@ interface TableSettings {
   readonly columns: readonly Column[]
   /** The columns that the table still has, in lower case; others may have been dropped. */
   readonly present: ReadonlySet<string>
-  /** Whether the table has rows that are marked as deleted. */
-  readonly isMarked: boolean
   readonly isWanted: (key: RowKey) => boolean
   readonly collect: (rows: number) => void
 }
 
 async function readTable(
   landing: Landing,
-  { stream, columns: known, present, isMarked, isWanted, collect }: TableSettings,
+  { stream, columns: known, present, isWanted, collect }: TableSettings,
 ): Promise<HeldRows> {
   const reader = createExactReader(stream, known)
   const table = new RowTable()
@@ -97,10 +94,9 @@ async function readTable(
   const columns = known.filter(({ name }) => present.has(name.toLowerCase()))
   if (columns.length === 0) return { table, repeated, reader, lacking: [] }
   const width = reader.fields.names.length
-  const living = isMarked ? ` WHERE source.${DELETED_AT} IS NULL` : ''
   const { schemas, textOf } = landing.sql
   const values = columns.map(({ name, type }) => textOf(`source.${quoted(name)}`, type))
-  const query = `SELECT ${values.join(', ')} FROM ${schemas.tables}.${quoted(stream.name)} AS source${living}`
+  const query = `SELECT ${values.join(', ')} FROM ${schemas.tables}.${quoted(stream.name)} AS source`
   const rows = createRows(stream, columns, reader)
   for await (const { rowCount, valuesOf } of landing.stream(query)) {
     rows.begin(rowCount)

@@ -79,8 +79,8 @@ export function claim(
 ): string[] {
   const owner = [tenant, environment, redaction].map(literal).join(', ')
   return [
-    `CREATE TABLE ${account}.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR, keeps_deleted BOOLEAN, moment TIMESTAMPTZ)`,
-    `INSERT INTO ${account}.owner VALUES (${FORMAT}, ${owner}, false, NULL)`,
+    `CREATE TABLE ${account}.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR, history VARCHAR, moment TIMESTAMPTZ)`,
+    `INSERT INTO ${account}.owner VALUES (${FORMAT}, ${owner}, NULL, NULL)`,
   ]
 }
 
@@ -103,18 +103,6 @@ export async function streamsToStartOver(landing: Landing): Promise<ReadonlySet<
     `SELECT stream FROM ${landing.sql.schemas.account}.states WHERE starts_over`,
   )
   return new Set(rows.map(([stream]) => String(stream)))
-}
-
-/** Whether the landing keeps deleted rows: once it does, it does for good. Only reads. */
-export async function keepsDeletedRows(landing: Landing): Promise<boolean> {
-  const { account } = landing.sql.schemas
-  const keeping = await landing.query(`SELECT 1 FROM ${account}.owner WHERE keeps_deleted`)
-  return keeping.length > 0
-}
-
-/** The landing keeps deleted rows from now on. */
-export function keepDeletedRows({ schemas: { account } }: Dialect): string {
-  return `UPDATE ${account}.owner SET keeps_deleted = true`
 }
 
 /**
@@ -175,7 +163,7 @@ export interface SyncEnd {
 export function accountTables({ schemas: { account } }: Dialect): string[] {
   return [
     `CREATE TABLE IF NOT EXISTS ${account}.syncs (number BIGINT, began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)`,
-    `CREATE TABLE IF NOT EXISTS ${account}.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR, failure_id VARCHAR, generation BIGINT, next_generation BIGINT, next_rows BIGINT, longest BIGINT)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR, failure_id VARCHAR, generation BIGINT, next_generation BIGINT, next_rows BIGINT, longest BIGINT, known_since TIMESTAMPTZ)`,
   ]
 }
 
@@ -223,6 +211,7 @@ export function endSync(sql: Dialect, { at, exit, records, failures }: SyncEnd):
   ]
 }
 
-function time({ literal }: Dialect, at: Date): string {
+/** A time as an expression. */
+export function time({ literal }: Dialect, at: Date): string {
   return `CAST(${literal(at.toISOString())} AS TIMESTAMPTZ)`
 }

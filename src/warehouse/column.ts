@@ -23,22 +23,21 @@ export interface Column {
 
 /** The connector's own columns in each table. */
 export const KNOWN_FROM = '_known_from'
-export const DELETED_AT = '_deleted_at'
+/** and of each closed version: the moment from which it no longer held. */
+export const KNOWN_UNTIL = '_known_until'
 /** The connector's own columns until rows are in a table. */
 export const HELPER = {
   op: '_protime_op',
   row: '_protime_row',
-  content: '_protime_content',
   isGone: '_protime_is_gone',
   isThere: '_protime_is_there',
-  lived: '_protime_lived',
-  lives: '_protime_lives',
   comes: '_protime_comes',
+  closes: '_protime_closes',
   key: '_protime_key_',
   other: '_protime_other_',
 } as const
 /** Names that no member gets. */
-export const OWN = [KNOWN_FROM, DELETED_AT, ...Object.values(HELPER)]
+export const OWN = [KNOWN_FROM, KNOWN_UNTIL, ...Object.values(HELPER)]
 
 /** The type that can store every value of a schema; mixtures, objects and lists are JSON. */
 export function columnType({ type = [], format }: JsonSchema): ColumnType {

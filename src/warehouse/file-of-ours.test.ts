@@ -16,7 +16,6 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ofAnotherUser } from '../../integration-tests/testing/files.ts'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
-import { DELETE } from '../records/record-batch.ts'
 import { type Sent, sending, streamOf, syncLists } from './testing/list-source.ts'
 
 let folder: string
@@ -83,28 +82,6 @@ describe('what no sync has created', () => {
   it('is everything in a file that no sync has filled', async () => {
     await change('CREATE TABLE mine AS SELECT 1 AS one')
     await expect(sync({ rewrites: true })).rejects.toThrow('table main.mine')
-  })
-})
-
-describe('deleted rows', () => {
-  const gone = { json: '{"id":1}', op: DELETE } as const
-  const deleted = () => rows('SELECT id::INTEGER AS id FROM jobs WHERE _deleted_at IS NOT NULL')
-
-  it('are kept by every sync of a file that has once been told to keep them', async () => {
-    await sync({ keepsDeleted: true }, one, '{"id":2,"name":"b"}')
-    await sync({}, gone)
-    await sync({}, { json: '{"id":2}', op: DELETE })
-    await sync()
-    expect(await deleted()).toEqual([{ id: 1 }, { id: 2 }])
-  })
-
-  it('are kept by the new file of --rewrite from then on, and it says that it has none of before', async () => {
-    await sync({ keepsDeleted: true }, one, '{"id":2}')
-    await sync({}, gone)
-    const { warnings } = await sync({ rewrites: true }, '{"id":2}')
-    expect(warnings).toEqual([expect.stringContaining('has none of the 1 deleted rows')])
-    await sync({}, { json: '{"id":2}', op: DELETE })
-    expect(await deleted()).toEqual([{ id: 2 }])
   })
 })
 

@@ -1,12 +1,15 @@
-import { airbyteColumns, CDC_DELETED_AT } from '../protocol/sync-columns.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
-import { type Column, type ColumnType, columnType, DELETED_AT, KNOWN_FROM } from './column.ts'
+import { type Column, type ColumnType, columnType, KNOWN_FROM, KNOWN_UNTIL } from './column.ts'
 import { freeName } from './column-names.ts'
 import { fitting } from './fit.ts'
 import type { Dialect, FlatView } from './landing.ts'
 import { quoted, type Table } from './sql.ts'
 
+/** The columns that only the view of the history has. */
+const [FROM, UNTIL] = ['known_from', 'known_until']
 const FROM_WHEN = 'When the sync wrote the row with its present values: the moment of the commit.'
+const UNTIL_WHEN =
+  'When a later sync wrote other values, or that the row is deleted; null for what is true now.'
 
 /** What the view and the comments of a stream are made from. */
 export interface Description {
@@ -59,16 +62,18 @@ function openBelow(schema: JsonSchema, column: string, pointer: string): OpenObj
   )
 }
 
-/** The view of a stream, with comments on its table, too; and the names of all places. */
+/**
+ * The views of a stream, with comments on its table, too: of what is true now and, with a history, of what was before, too.
+ * And the names of all places.
+ */
 export function describe(
   sql: Dialect,
   description: Description,
-): { readonly view: FlatView; readonly names: ReadonlyMap<ValuePlace, string> } {
+): { readonly views: readonly FlatView[]; readonly names: ReadonlyMap<ValuePlace, string> } {
   const { spec, table } = description
-  const [name, { tables, flat }] = [quoted(table.name), sql.schemas]
+  const [name, { tables, flat, history }] = [quoted(table.name), sql.schemas]
   const columns = flatColumns(sql, description)
   const values = columns.map((column) => `${column.sql} AS ${quoted(column.name)}`)
-  const living = table.keepsDeleted ? ` WHERE source.${DELETED_AT} IS NULL` : ''
   const comment = (place: string, schema: JsonSchema | undefined): string[] => {
     const text = schema?.['description']
     return typeof text === 'string' ? [`COMMENT ON ${place} IS ${sql.literal(text)}`] : []
@@ -80,20 +85,30 @@ export function describe(
       comment(`COLUMN ${tables}.${name}.${quoted(column.name)}`, schemaOf(column, spec.schema)),
     ),
     ...comment(`COLUMN ${tables}.${name}.${KNOWN_FROM}`, { description: FROM_WHEN }),
-    ...(table.keepsDeleted
-      ? comment(`COLUMN ${tables}.${name}.${DELETED_AT}`, airbyteColumns(spec)[CDC_DELETED_AT])
-      : []),
     ...columns.flatMap((column) =>
       comment(`COLUMN ${flat}.${name}.${quoted(column.name)}`, column.schema),
     ),
   ]
   const names = new Map(description.names)
   for (const column of columns) names.set(column.place, column.name)
-  const query = `SELECT ${values.join(', ')} FROM ${tables}.${name} AS source${living}`
-  return {
-    view: { name: table.name, columns: columns.map((one) => one.name), query, comments },
-    names,
+  const select = (place: string, own: readonly string[] = []) =>
+    `SELECT ${[...values, ...own].join(', ')} FROM ${place} AS source`
+  const view = { name: table.name, columns: columns.map((one) => one.name) }
+  const now = { ...view, schema: flat, query: select(`${tables}.${name}`), comments }
+  if (table.history === undefined) return { views: [now], names }
+  const then = {
+    ...view,
+    schema: history,
+    columns: [...view.columns, FROM, UNTIL],
+    query: `${select(`${tables}.${name}`, [`source.${KNOWN_FROM} AS ${FROM}`, `CAST(NULL AS TIMESTAMP WITH TIME ZONE) AS ${UNTIL}`])}
+      UNION ALL ${select(table.history.place, [`source.${KNOWN_FROM}`, `source.${KNOWN_UNTIL}`])}`,
+    comments: [
+      ...comment(`VIEW ${history}.${name}`, spec.schema),
+      ...comment(`COLUMN ${history}.${name}.${FROM}`, { description: FROM_WHEN }),
+      ...comment(`COLUMN ${history}.${name}.${UNTIL}`, { description: UNTIL_WHEN }),
+    ],
   }
+  return { views: [now, then], names }
 }
 
 function schemaOf(column: Column, schema: JsonSchema): JsonSchema | undefined {
@@ -106,7 +121,7 @@ function schemaOf(column: Column, schema: JsonSchema): JsonSchema | undefined {
  * object are named like members of the surrounding object, such as `name_nl`.
  */
 function flatColumns(sql: Dialect, { spec, table, members, names }: Description): FlatColumn[] {
-  const taken = new Set([...names.values()].map((name) => name.toLowerCase()))
+  const taken = new Set([FROM, UNTIL, ...[...names.values()].map((name) => name.toLowerCase())])
   return table.columns
     .flatMap((column) => flattened(sql, column, schemaOf(column, spec.schema), members))
     .map((column) => ({

@@ -78,28 +78,38 @@ export interface TextColumns {
 export interface PresentTables {
   /** The columns of the table of this name among those of the streams, and their types in capitals; undefined if there is none. */
   columnsOf(name: string): ReadonlyMap<string, string> | undefined
-  /** The object that prevents a table or view of this name, by its SQL name. */
-  inTheWayOf(name: string): string | undefined
-  /** A digest of the flat view of this name as the engine shows it; empty if there is none. */
-  viewOf(name: string): string
+  /** The object that prevents a table or view of this name in a schema, by its SQL name. */
+  inTheWayOf(schema: string, name: string): string | undefined
+  /** A digest of the view of this name in a schema, as the engine shows it; empty if there is none. */
+  viewOf(schema: string, name: string): string
   /** Whether there is a table of this name in the schema of the account. */
   hasOwn(name: string): boolean
 }
 
-/** The view of a stream with nested objects as columns. */
+/** A view of a stream with nested objects as columns. */
 export interface FlatView {
+  readonly schema: string
   readonly name: string
   readonly columns: readonly string[]
   /** The query that it shows. */
   readonly query: string
-  /** The statements that comment on the table, the view and their columns. */
+  /** The statements that comment on it and its columns, and perhaps on the table. */
   readonly comments: readonly string[]
 }
 
 /** The words of an engine's SQL: pure functions. */
 export interface Dialect {
-  /** The names of the schemas: of the streams' tables, of their flat views, and of the account with what waits. */
-  readonly schemas: { readonly tables: string; readonly flat: string; readonly account: string }
+  /** The names of the schemas. */
+  readonly schemas: {
+    /** Of the streams' tables, */
+    readonly tables: string
+    /** of their views, */
+    readonly flat: string
+    /** of the views of what they were before, too, */
+    readonly history: string
+    /** and of the account, with what waits and what was before. */
+    readonly account: string
+  }
   readonly limits: Limits
   /** The kind of table for rows that can be read again. */
   readonly waiting: 'TABLE' | 'UNLOGGED TABLE'
@@ -212,9 +222,8 @@ export interface Owner {
 export interface Replacement {
   /** Where it is filled. */
   readonly address: string
-  /** Whether the other one keeps deleted rows, and how many it has. */
-  readonly keepsDeleted: boolean
-  readonly deletedRows: number
+  /** How long the other one keeps closed versions; undefined if it keeps none. */
+  readonly history: string | undefined
   /** The states of the streams in the other one, unless this one has them. */
   readonly states: ReadonlyMap<string, unknown>
   /** What there is if not everything can be read. */
@@ -229,6 +238,8 @@ export interface ReplacementRules {
   readonly kept: readonly string[]
   /** Whether it may lack objects that no sync has created. */
   readonly dropsOthers: boolean
+  /** Whether it may lack the history of the old one. */
+  readonly forgetsHistory: boolean
 }
 
 /** Does work with a landing of this owner that no other process has open. */

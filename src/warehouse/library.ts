@@ -18,8 +18,8 @@ export interface DuckdbSync {
   readonly path: string
   /** The streams to read; by default all. */
   readonly streams?: readonly string[]
-  /** Keeps deleted rows from now on, with the time in `_deleted_at`; a file that keeps them already goes on. */
-  readonly keepsDeleted?: boolean
+  /** Keeps what rows were before from now on; a file that keeps it already goes on. */
+  readonly keepsHistory?: boolean
   /** Reads the streams from the beginning. */
   readonly fullRefresh?: boolean
   /**
@@ -41,7 +41,7 @@ export async function syncDuckdb<Config>(
   connector: Connector<Config>,
   sync: DuckdbSync,
 ): Promise<{ readonly records: number; readonly failures: readonly Failure[] }> {
-  const { settings, path, streams, keepsDeleted = false, account = '', log = STDERR } = sync
+  const { settings, path, streams, keepsHistory, account = '', log = STDERR } = sync
   const mask = maskOf(connector, settings)
   const masked: Log = {
     info: (message) => log.info(mask.text(message)),
@@ -54,7 +54,7 @@ export async function syncDuckdb<Config>(
     config: source.configure(settings, masked),
     path,
     streams,
-    keepsDeleted,
+    keepsHistory,
     startOver: sync.fullRefresh === true ? 'full refresh' : undefined,
     owner: { tenant: connector.name, environment: account, redaction: '' },
     exitCodeOf: (done) => (done.failures.length === 0 && done.stopped === undefined ? 0 : 1),
@@ -84,7 +84,7 @@ interface RunOptions {
   /** Names, separated by commas. */
   readonly streams?: string
   readonly fullRefresh?: boolean
-  readonly keepDeleted?: boolean
+  readonly history?: boolean
 }
 
 /**
@@ -114,17 +114,11 @@ export function runSync<Config>(
       try {
         const options = parsed(argv, connector, print)
         if (options === undefined) return 0
-        const {
-          config,
-          warehouse: path,
-          streams,
-          fullRefresh = false,
-          keepDeleted = false,
-        } = options
+        const { config, warehouse: path, streams, fullRefresh = false, history = false } = options
         const settings = await readJsonOption('--config', config)
         mask = maskOf(connector, settings)
         const chosen = streams === undefined ? {} : { streams: streams.split(',') }
-        const how = { fullRefresh, keepsDeleted: keepDeleted, log, signal }
+        const how = { fullRefresh, keepsHistory: history, log, signal }
         done = await syncDuckdb(connector, { settings, path, ...chosen, ...how })
       } catch (error) {
         if (error instanceof InterruptedError) throw error
@@ -165,7 +159,7 @@ function parsed(
     .option('--warehouse <file>', 'the DuckDB file; the first sync creates it', `${name}.duckdb`)
     .option('--streams <names>', 'the streams to read, separated by commas (default: all)')
     .option('--full-refresh', 'read the streams from the beginning')
-    .option('--keep-deleted', 'from now on, the file keeps deleted rows')
+    .option('--history', 'from now on, the file keeps what rows were before')
     .configureOutput({ writeOut, writeErr() {} })
     .exitOverride()
   try {

@@ -23,8 +23,8 @@ const jobs = streamOf('jobs', { name: { type: ['string', 'null'] } })
 const named = (name: string, ...ids: readonly number[]) =>
   ids.map((id) => JSON.stringify({ id, name }))
 
-async function sync(script: Script, keepsDeleted = false) {
-  const { failures } = await syncLists(file(), new Map([[jobs, script]]), { keepsDeleted })
+async function sync(script: Script) {
+  const { failures } = await syncLists(file(), new Map([[jobs, script]]))
   expect(failures).toEqual([])
 }
 
@@ -52,11 +52,11 @@ async function sendParts(
 /** Files after the first complete read of rows: tests that begin with the same rows copy the file. */
 const begun = new Map<string, Buffer>()
 
-async function begin(ids: readonly number[], keepsDeleted = false): Promise<void> {
-  const which = `${ids} ${keepsDeleted}`
+async function begin(ids: readonly number[]): Promise<void> {
+  const which = String(ids)
   const known = begun.get(which)
   if (known !== undefined) return writeFileSync(file(), known)
-  await sync(reading(1, named('old', ...ids)), keepsDeleted)
+  await sync(reading(1, named('old', ...ids)))
   begun.set(which, readFileSync(file()))
 }
 
@@ -152,14 +152,6 @@ describe('a complete read of a stream that the warehouse already has', () => {
     expect(await names()).toBe('1 old, 3 new')
   })
 
-  it('keeps deleted rows, if they are kept', async () => {
-    await begin([1, 2], true)
-    await sync(reading(2, named('new', 2), named('new', 3)), true)
-    const living = `${NAMES} WHERE _deleted_at IS NULL`
-    expect(await names()).toBe('1 old, 2 new, 3 new')
-    expect(await names(file(), living)).toBe('2 new, 3 new')
-  })
-
   it('has the columns that were added during it, also by a newer schema', async () => {
     await begin([1])
     await sync((output) =>
@@ -249,30 +241,6 @@ describe('a complete read of a stream that the warehouse already has', () => {
     await syncs(reading(1, named('old', 1)))
     await syncs(reading(2, named('new', 1), named('new', 2)))
     expect(await ask(file(), comments)).toEqual([{ comment: 'One job.' }])
-  })
-
-  it('keeps the time of a deletion, whatever is read later', async () => {
-    const at = 'SELECT epoch_us(_deleted_at)::VARCHAR AS names FROM jobs WHERE id = 1'
-    await begin([1, 2], true)
-    await sync(reading(2, named('new', 2)), true)
-    const deletedAt = await names(file(), at)
-    expect(deletedAt).toMatch(/^\d+$/)
-    await sync(reading(3, named('newer', 2)), true)
-    expect(await names(file(), at)).toBe(deletedAt)
-  })
-
-  it('keeps deleted rows from the time it is asked to', async () => {
-    await begin([1, 2])
-    await sync((output) => sendParts(output, 2, [named('new', 2)]))
-    await sync(reading(2, named('new', 3)), true)
-    expect(await names()).toBe('1 old, 2 new, 3 new')
-    expect(await names(file(), 'SELECT string_agg(name) AS names FROM flat.jobs')).toBe('new,new')
-    await sync((output) => sendParts(output, 3, [named('newer', 2)]), true)
-    await sync(reading(3, named('newer', 4)))
-    expect(await names()).toBe('1 old, 2 newer, 3 new, 4 newer')
-    expect(await names(file(), 'SELECT string_agg(name) AS names FROM flat.jobs')).toBe(
-      'newer,newer',
-    )
   })
 
   it('has its last rows once, even if another stream cannot be committed with it', async () => {

@@ -109,7 +109,7 @@ function lineOf(random: Random, columns: readonly Column[]): string {
 
 /** All that becomes of lines, told as text. */
 function rowsOf(columns: readonly Column[], lines: Buffer): unknown[] {
-  const encoder = createRowEncoder(duckDbDialect, columns, ['id'])
+  const encoder = createRowEncoder(duckDbDialect, columns)
   const told: unknown[] = []
   for (let at = 0; at < lines.length; ) {
     const { rows, count, longest, end, added } = encoder.encode(lines, at)
@@ -128,7 +128,7 @@ describe('the rows of plain records', () => {
       type: 'BIGINT' as const,
     }))
     const lines = Buffer.from('{"id":1,"b":2}\n{"id":2,"a":null}\n{"id":3,"a":4}\n')
-    const encoder = createRowEncoder(duckDbDialect, columns, ['id'])
+    const encoder = createRowEncoder(duckDbDialect, columns)
     const parts: string[] = []
     for (let at = 0; at < lines.length; ) {
       const { rows, end } = encoder.encode(lines, at)

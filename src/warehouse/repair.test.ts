@@ -71,13 +71,13 @@ describe('what somebody else has changed in a table or view of a sync', () => {
 
   it.each([
     ['of another key', false, 'INSERT INTO jobs (id) VALUES (5)'],
-    ['of another key, if deleted rows are kept', true, 'INSERT INTO jobs (id) VALUES (5)'],
+    ['of another key, with a history', true, 'INSERT INTO jobs (id) VALUES (5)'],
     ['without a key', false, "INSERT INTO jobs (name) VALUES ('x')"],
     ['of the same key', false, 'INSERT INTO jobs FROM jobs WHERE id = 1'],
-  ])('is put right by a complete read: a row %s', async (_, keepsDeleted, sql) => {
+  ])('is put right by a complete read: a row %s', async (_, keepsHistory, sql) => {
     const again = (generation: number) =>
       syncLists(file(), new Map([[jobs, whole(['{"id":1}', '{"id":2}'], generation)]]), {
-        keepsDeleted,
+        keepsHistory,
       })
     await again(7)
     await change(sql)

@@ -2,7 +2,7 @@ import type { Column, ColumnType } from './column.ts'
 import type { Dialect } from './landing.ts'
 import { PlainRows } from './plain-rows.ts'
 import { RowColumns } from './row-columns.ts'
-import { CONTENT, GONE, NULL, PRESENT, QUOTING, ROW_END, SEPARATOR } from './row-file.ts'
+import { GONE, NULL, PRESENT, QUOTING, ROW_END, SEPARATOR } from './row-file.ts'
 
 /** How the line of a record begins and ends: if the record is deleted, a `d` follows its last brace. */
 export const LINE_PARTS = {
@@ -257,13 +257,6 @@ class RecordValues {
     return at + 1
   }
 
-  /** How many columns of the record have a value. */
-  get count(): number {
-    let count = 0
-    for (const start of this.starts) if (start !== 0) count++
-    return count
-  }
-
   /**
    * Stores the value of a column in the place of an earlier one: if a record has a member twice, the last one counts.
    * Returns the variant if the value needs it and the rows lack it.
@@ -285,13 +278,12 @@ class RecordValues {
 }
 
 /**
- * Creates an encoder for a table with these columns. `keys` are the members of the primary key, and `others` the names of
- * columns that somebody else has added to the table, in lower case.
+ * Creates an encoder for a table with these columns. `others` are the names of columns that somebody else has added to the
+ * table, in lower case.
  */
 export function createRowEncoder(
   sql: Dialect,
   given: readonly Column[],
-  keys: readonly string[],
   others: Iterable<string> = [],
 ): RowEncoder {
   const columns = new RowColumns(sql, given, others)
@@ -314,7 +306,7 @@ export function createRowEncoder(
       }
       if (values.hasMisfit) countMisfits()
       const isGone = lines[end] !== NEWLINE
-      writeRow(isGone ? opOfGone() : PRESENT)
+      writeRow(isGone ? GONE : PRESENT)
       const { deleteSuffix, suffix } = LINE_PARTS
       at = plain.encode(end + (isGone ? deleteSuffix : suffix).length - 1, appendRows)
     }
@@ -332,11 +324,6 @@ export function createRowEncoder(
       const column = columns.ofRows[index] as Column
       misfits.set(column, (misfits.get(column) ?? 0) + 1)
     })
-  }
-
-  /** A deleted row has content if the record has more than its key and its version. */
-  function opOfGone(): number {
-    return values.count > keys.length + 1 ? CONTENT : GONE
   }
 
   function writeRow(op: number): void {

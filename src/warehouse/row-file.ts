@@ -9,7 +9,5 @@ export const QUOTING = 0x02
 
 /** The first column says what a row is: an ordinary row, */
 export const PRESENT = 0x30
-/** the key of a deleted row, */
+/** or a deleted one, of which only the key counts. */
 export const GONE = 0x31
-/** or a deleted row with its last content. */
-export const CONTENT = 0x32

@@ -1,16 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
-import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
-import type { Column } from './column.ts'
-import { createLanding } from './duckdb/landing.ts'
-import type { Landing } from './landing.ts'
-import { type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
-import { alterTable, createTable, nextOf, type Table } from './sql.ts'
-import { createStreamRows } from './stream-rows.ts'
 import { type Script, send, streamOf, syncLists } from './testing/list-source.ts'
 
 let folder: string
@@ -99,7 +91,7 @@ describe('a complete read', () => {
     expect(await rows('SELECT max(length(name))::INTEGER AS longest FROM jobs')).toEqual([
       { longest: 1 },
     ])
-  }, 60_000)
+  })
 
   it('that is read from the beginning again loses the rows that waited, if they are lost', async () => {
     await sync(reading(1, named('a', 1), []))
@@ -116,159 +108,3 @@ describe('a complete read', () => {
     expect(await rows('SELECT name FROM jobs')).toEqual([{ name: 'c' }])
   })
 })
-
-const KEYS = ['1', '2', '3', '"x"', '"1"'] as const
-/** What is sent of a row: its content, a delete, or a delete with its content. */
-const record = fc.record({
-  key: fc.constantFrom(...KEYS),
-  name: fc.constantFrom('null', '"a"', '"b"', '7'),
-  kind: fc.constantFrom('upsert', 'upsert', 'upsert', 'gone', 'content'),
-})
-const commit = fc.record({
-  records: fc.array(record, { maxLength: 6 }),
-  isLater: fc.boolean(),
-  end: fc.constantFrom('none', 'none', 'whole', 'complete'),
-})
-type Commit = typeof commit extends fc.Arbitrary<infer T> ? T : never
-
-/** The rows by their keys; a deleted one may be kept. */
-type Model = Map<string, { readonly name: string; readonly lives: boolean }>
-
-function apply(model: Model, { key, name, kind }: Commit['records'][number], keeps: boolean) {
-  const before = model.get(key)
-  if (kind === 'upsert') model.set(key, { name, lives: true })
-  else if (!keeps) model.delete(key)
-  else if (kind === 'content') model.set(key, { name, lives: false })
-  else if (before !== undefined) model.set(key, { ...before, lives: false })
-}
-
-describe.each([false, true])(
-  'rows of random commits (deleted rows are kept: %s)',
-  (keepsDeleted) => {
-    it('are those of a model, and only rows that differ are written', async () => {
-      const connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect()
-      const landing = createLanding('', { connection, close() {} })
-      await landing.run('CREATE SCHEMA _protime')
-      await fc.assert(
-        fc.asyncProperty(fc.array(commit, { minLength: 2, maxLength: 6 }), (commits) =>
-          runCommits(landing, commits, keepsDeleted),
-        ),
-        { numRuns: 60 },
-      )
-    }, 120_000)
-  },
-)
-
-async function runCommits(landing: Landing, commits: readonly Commit[], keepsDeleted: boolean) {
-  const { sql } = landing
-  const columns: Column[] = [
-    { property: 'id', name: 'id', type: 'BIGINT' },
-    { property: 'v', name: 'v', type: 'VARCHAR' },
-    { property: 'w', name: 'w', type: 'VARCHAR' },
-    { property: 'name', name: 'name', type: 'VARCHAR' },
-  ]
-  let table: Table = {
-    ...{ name: 'jobs', place: 'main.jobs', columns, keys: ['id'], keepsDeleted },
-    others: new Set(),
-  }
-  await landing.run(
-    `DROP TABLE IF EXISTS ${table.place}; DROP TABLE IF EXISTS ${nextOf(sql, table).place}`,
-  )
-  await landing.run(createTable(sql, table))
-  let progress: Progress = { generation: -1, rows: 0, next: undefined, longest: 0, isFilling: true }
-  let files = 0
-  const nextPath = () => join(folder, `${++files}.rows`)
-  const added = createStreamRows({ sql, columns, keys: ['id'], nextPath, onAdded() {} })
-  let [model, waiting]: [Model, Model | undefined] = [new Map(), undefined]
-  let [generation, latest] = [1, 1]
-  for (const [n, { records, isLater, end }] of commits.entries()) {
-    if (isLater) generation += 1
-    // A read without rows is not known to have begun.
-    if (generation > latest && (records.length > 0 || end === 'whole')) {
-      latest = generation
-      waiting = progress.generation < 0 ? undefined : new Map()
-    }
-    const before = new Map(model)
-    for (const one of records) {
-      if (waiting !== undefined) apply(waiting, one, keepsDeleted)
-      // A delete that is reported is known at once.
-      if (waiting === undefined || one.kind !== 'upsert') apply(model, one, keepsDeleted)
-    }
-    // Of the records of one commit, the last of a row counts.
-    if (waiting !== undefined) undo(model, before, records, keepsDeleted)
-    if (waiting !== undefined && end !== 'none') {
-      for (const [key, row] of model)
-        if (end === 'whole' && !waiting.has(key)) {
-          if (keepsDeleted) model.set(key, { ...row, lives: false })
-          else model.delete(key)
-        }
-      for (const [key, row] of waiting) model.set(key, row)
-      waiting = undefined
-    }
-    added.add(linesOf(records), generation)
-    const now = { ...table, columns: [...added.columns] }
-    for (const { place } of [now, ...(progress.next === undefined ? [] : [nextOf(sql, now)])])
-      for (const statement of alterTable(sql, place, table.columns, now.columns))
-        await landing.run(statement)
-    table = now
-    const load: Load = {
-      ...{ stream: 'jobs', ...added.take(), columns: table.columns, risesFrom: undefined },
-      ...{ generation, state: undefined },
-      completeGeneration: end === 'whole' ? generation : undefined,
-      complete: end === 'complete' ? new Date() : undefined,
-    }
-    const moment = `CAST('2026-11-01T00:00:0${n}Z' AS TIMESTAMPTZ)`
-    for (const part of partsOf(load))
-      progress = await loadRows(landing, table, part, progress, moment)
-    const names = new Set(table.columns.map(({ name }) => name))
-    const value = (column: string, or: string) =>
-      names.has(`${column}_json`) ? `coalesce(${or}, ${column}_json)` : or
-    const found = await landing.query(
-      `SELECT ${value('id', 'CAST(id AS VARCHAR)')}, coalesce(${value('name', "'\"' || name || '\"'")}, 'null'),
-        ${keepsDeleted ? '_deleted_at IS NULL' : 'true'}, _known_from = ${moment} FROM ${table.place}`,
-    )
-    const told = (key: string, name: string, lives: boolean) => `${key} ${name} ${lives}`
-    expect(
-      found.map(([key, name, lives]) => told(String(key), String(name), lives === 'true')).sort(),
-    ).toEqual([...model].map(([key, { name, lives }]) => told(key, name, lives)).sort())
-    const differing = [...model].filter(([key, { name, lives }]) => {
-      const old = before.get(key)
-      return old === undefined || old.name !== name || old.lives !== lives
-    })
-    const written = found.filter(([, , , isNew]) => isNew === 'true').map(([key]) => String(key))
-    expect(written.sort()).toEqual(differing.map(([key]) => key).sort())
-    expect(progress.rows).toBe([...model.values()].filter(({ lives }) => lives).length)
-  }
-}
-
-/** Takes back deletes of rows that came again in the same commit. */
-function undo(
-  model: Model,
-  before: Model,
-  records: Commit['records'],
-  keepsDeleted: boolean,
-): void {
-  for (const key of KEYS) {
-    const own = records.filter((one) => one.key === key)
-    const last = own.at(-1)
-    const old = before.get(key)
-    if (last === undefined) continue
-    if (old === undefined) model.delete(key)
-    else model.set(key, old)
-    if (last.kind === 'upsert') continue
-    const content = own.findLast(({ kind }) => kind !== 'gone')
-    if (!keepsDeleted) model.delete(key)
-    else if (content !== undefined) model.set(key, { name: content.name, lives: false })
-    else if (old !== undefined) model.set(key, { ...old, lives: false })
-  }
-}
-
-/** The lines of records, as `LINE_PARTS` ends them. */
-function linesOf(records: Commit['records']): Buffer {
-  const lines = records.map(({ key, name, kind }) => {
-    if (kind === 'gone') return `{"id":${key}}d\n`
-    const json = `{"id":${key},"v":"x","w":"x","name":${name}}`
-    return kind === 'content' ? `${json}d\n` : `${json}\n`
-  })
-  return Buffer.from(lines.join(''))
-}

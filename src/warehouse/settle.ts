@@ -1,13 +1,13 @@
-import { type Column, DELETED_AT, HELPER, KNOWN_FROM } from './column.ts'
+import { type Column, HELPER, KNOWN_FROM, KNOWN_UNTIL } from './column.ts'
 import type { Dialect, Landing, RowFile } from './landing.ts'
-import { GONE, PRESENT } from './row-file.ts'
+import { PRESENT } from './row-file.ts'
 import { quoted, type Table } from './sql.ts'
 
 // The service chooses the names of columns. So statements name each of our own columns with its table: otherwise the
 // name could also be that of a column of another table, an alias or a pseudo column.
-const { op: OP, row: ROW, content: CONTENT, isGone: IS_GONE, isThere: IS_THERE } = HELPER
-const { lived: LIVED, lives: LIVES, comes: COMES, key: KEY, other: OTHER } = HELPER
-const byte = (code: number) => `'${String.fromCharCode(code)}'`
+const { op: OP, row: ROW, isGone: IS_GONE, isThere: IS_THERE } = HELPER
+const { comes: COMES, closes: CLOSES, key: KEY, other: OTHER } = HELPER
+const IS_PRESENT = `${OP} = '${String.fromCharCode(PRESENT)}'`
 
 /** Rows that came for a table, as a relation for FROM: each key once, with what happened to its row. */
 export type Incoming = string
@@ -15,16 +15,18 @@ export type Incoming = string
 export interface Settling {
   /** The moment from which the rows are known, as an expression. */
   readonly moment: string
-  /** Whether rows that did not come are gone. */
+  /** Whether the rows are those of a complete read, rather than changes, */
+  readonly isRead: boolean
+  /** and whether rows that did not come are gone. */
   readonly isWhole: boolean
-  /** How many rows live in the table. */
+  /** How many rows the table has. */
   readonly rows: number
 }
 
 /**
- * Makes a table equal to the rows that came, and touches only rows that differ. Returns how many rows live in it then. A
- * deleted row is removed, or stays with its last content and the time in `_deleted_at`. Values in columns of others stay
- * where the key of their row does.
+ * Makes a table equal to the rows that came, and touches only rows that differ: as they were, they become closed versions if
+ * the table has a history. Returns how many rows it has then. Values in columns of others stay where the key of their row
+ * does.
  */
 export async function settle(
   landing: Landing,
@@ -35,8 +37,8 @@ export async function settle(
   const rows = await replaceChanged(landing, table, incoming, settling)
   if (!settling.isWhole) return rows
   const { place } = table
-  const came = await countIn(landing, incoming, `one.${OP} = ${byte(PRESENT)}`)
-  if ((await livingIn(landing, table)) === came) return came
+  const came = await countIn(landing, `${incoming} AS one WHERE one.${IS_PRESENT}`)
+  if ((await countIn(landing, place)) === came) return came
   // Somebody else has added rows without a key, or with the key of another one.
   const keys = keysOf(landing.sql, table, 'one')
   const names = keys.map((key, i) => `${key} AS ${KEY}${i}`)
@@ -51,15 +53,9 @@ export async function settle(
   return came
 }
 
-/** How many rows live in a table. */
-export function livingIn(landing: Landing, table: Table): Promise<number> {
-  return countIn(landing, table.place, livesAs('one', table))
-}
-
-async function countIn(landing: Landing, from: string, condition: string): Promise<number> {
-  const [[count] = []] = await landing.query(
-    `SELECT count(*) FROM ${from} AS one WHERE ${condition}`,
-  )
+/** How many rows follow FROM. */
+export async function countIn(landing: Landing, from: string): Promise<number> {
+  const [[count] = []] = await landing.query(`SELECT count(*) FROM ${from}`)
   return Number(count)
 }
 
@@ -70,61 +66,63 @@ export interface DaysLeft {
 }
 
 /**
- * Removes the rows of days that are no longer kept, deleted ones too. A row without a valid date stays. Returns how many
- * rows live in the table then.
+ * Removes the rows of days that are no longer kept, and their closed versions. A row without a valid date stays. Returns how
+ * many rows the table has then.
  */
 export async function removeBefore(
   landing: Landing,
-  table: Table,
+  { place, columns, history }: Table,
   { field, day }: DaysLeft,
 ): Promise<number> {
   const { textOf, literal } = landing.sql
-  for (const { name, type, property, variantOf } of table.columns)
-    if (property === field && variantOf === undefined)
-      await landing.run(
-        `DELETE FROM ${table.place} AS old WHERE left(${textOf(`old.${quoted(name)}`, type)}, 10) < ${literal(day)}`,
-      )
-  return livingIn(landing, table)
+  for (const from of [place, ...(history === undefined ? [] : [history.place])])
+    for (const { name, type, property, variantOf } of columns)
+      if (property === field && variantOf === undefined)
+        await landing.run(
+          `DELETE FROM ${from} AS old WHERE left(${textOf(`old.${quoted(name)}`, type)}, 10) < ${literal(day)}`,
+        )
+  return countIn(landing, place)
 }
 
-/** Returns how many rows live in the table then, if no key is there twice. */
+/** Returns how many rows the table has then, if no key is there twice. */
 async function replaceChanged(
   landing: Landing,
   table: Table,
   incoming: Incoming,
-  { moment, isWhole, rows }: Settling,
+  { moment, isRead, isWhole, rows }: Settling,
 ): Promise<number> {
-  const { place, columns, keepsDeleted, others } = table
+  const { place, columns, history, others } = table
   const changed = await landing.scratch(
     '_protime_changed',
-    changes(landing.sql, table, incoming, isWhole),
+    changes(landing.sql, table, incoming, { isRead, isWhole }),
   )
-  const [[before, there, after, comes] = []] = await landing.query(
-    `SELECT count(*) FILTER (WHERE one.${LIVED}), count(*) FILTER (WHERE one.${IS_THERE}),
-      count(*) FILTER (WHERE one.${LIVES}), count(*) FILTER (WHERE one.${COMES}) FROM ${changed} AS one`,
+  const [[before, after] = []] = await landing.query(
+    `SELECT count(*) FILTER (WHERE one.${IS_THERE}), count(*) FILTER (WHERE one.${COMES}) FROM ${changed} AS one`,
   )
   const isSame = (alias: string) =>
     keysOf(landing.sql, table, alias)
       .map((key, i) => `${key} = changed.${KEY}${i}`)
       .join(' AND ')
-  if (keepsDeleted)
+  if (before !== '0' && history?.hasBegun === true) {
+    const names = [...columns.map(({ name }) => quoted(name)), KNOWN_FROM]
+    const values = names.map((name) => `old.${name}`)
+    // What did not hold as of any moment is not a version: a row that another generation of this commit has written.
     await landing.run(
-      `UPDATE ${place} AS old SET ${DELETED_AT} = ${moment}, ${KNOWN_FROM} = ${moment}
-        FROM ${changed} AS changed WHERE ${isSame('old')} AND NOT changed.${COMES}`,
+      `INSERT INTO ${history.place} (${names.join(', ')}, ${KNOWN_UNTIL}) SELECT ${values.join(', ')}, ${moment}
+        FROM ${place} AS old JOIN ${changed} AS changed ON ${isSame('old')}
+        WHERE changed.${CLOSES} AND old.${KNOWN_FROM} < ${moment}`,
     )
-  if (there !== '0')
+  }
+  if (before !== '0')
     await landing.run(
-      `DELETE FROM ${place} AS old USING ${changed} AS changed
-        WHERE ${isSame('old')}${keepsDeleted ? ` AND changed.${COMES}` : ''}`,
+      `DELETE FROM ${place} AS old USING ${changed} AS changed WHERE ${isSame('old')}`,
     )
   const values = new Map([
     ...columns.map(({ name }) => [quoted(name), `came.${quoted(name)}`] as const),
     ...[...others].map((name, i) => [quoted(name), `changed.${OTHER}${i}`] as const),
-    [KNOWN_FROM, moment],
+    [KNOWN_FROM, `CASE WHEN changed.${CLOSES} THEN ${moment} ELSE changed.${KNOWN_FROM} END`],
   ])
-  if (keepsDeleted)
-    values.set(DELETED_AT, `CASE WHEN came.${OP} <> ${byte(PRESENT)} THEN ${moment} END`)
-  if (comes !== '0')
+  if (after !== '0')
     await landing.run(
       `INSERT INTO ${place} (${[...values.keys()].join(', ')}) SELECT ${[...values.values()].join(', ')}
         FROM ${incoming} AS came JOIN ${changed} AS changed ON ${isSame('came')} WHERE changed.${COMES}`,
@@ -133,26 +131,36 @@ async function replaceChanged(
 }
 
 /** Selects the keys that differ: with what the table has of them, and what comes. */
-function changes(sql: Dialect, table: Table, incoming: Incoming, isWhole: boolean): string {
-  const { place, columns, keepsDeleted, others } = table
+function changes(
+  sql: Dialect,
+  table: Table,
+  incoming: Incoming,
+  { isRead, isWhole }: Pick<Settling, 'isRead' | 'isWhole'>,
+): string {
+  const { place, columns, history, others } = table
   const [old, came] = [keysOf(sql, table, 'old'), keysOf(sql, table, 'came')]
-  const lives = livesAs('old', table)
-  const comes = keepsDeleted ? `came.${OP} <> ${byte(GONE)}` : `came.${OP} = ${byte(PRESENT)}`
-  const rowOf = (alias: string) =>
-    columns.map(({ name, type }) => sql.same(`${alias}.${quoted(name)}`, type)).join(', ')
+  const comes = `coalesce(came.${IS_PRESENT}, false)`
+  const rowOf = (alias: string, isFilled = (_: Column) => false) =>
+    columns
+      .map((column) => {
+        const value = (from: string) => sql.same(`${from}.${quoted(column.name)}`, column.type)
+        return isFilled(column) ? `coalesce(${value(alias)}, ${value('came')})` : value(alias)
+      })
+      .join(', ')
+  const isFilled = ({ property }: Column) =>
+    history?.hasBegun === true && !history.members.has(property)
+  // A new field fills all rows, of which only those are different that have others values besides.
+  const closes =
+    isRead && columns.some(isFilled)
+      ? `NOT (old.${IS_THERE} IS NOT NULL AND ${comes}) OR (${rowOf('old', isFilled)}) IS DISTINCT FROM (${rowOf('came')})`
+      : 'true'
   return `SELECT ${old.map((key, i) => `coalesce(${key}, ${came[i]}) AS ${KEY}${i}`).join(', ')},
-      old.${IS_THERE} IS NOT NULL AS ${IS_THERE}, old.${IS_THERE} IS NOT NULL AND ${lives} AS ${LIVED},
-      coalesce(came.${OP} = ${byte(PRESENT)}, false) AS ${LIVES}, coalesce(${comes}, false) AS ${COMES}
+      old.${IS_THERE} IS NOT NULL AS ${IS_THERE}, ${comes} AS ${COMES}, ${closes} AS ${CLOSES}, old.${KNOWN_FROM}
       ${[...others].map((name, i) => `, old.${quoted(name)} AS ${OTHER}${i}`).join('')}
     FROM (SELECT *, true AS ${IS_THERE} FROM ${place}) AS old
     ${isWhole ? 'FULL' : 'RIGHT'} JOIN ${incoming} AS came ON ${old.map((key, i) => `${key} = ${came[i]}`).join(' AND ')}
-    WHERE CASE WHEN old.${IS_THERE} IS NULL THEN ${comes}
-      WHEN coalesce(NOT (${comes}), true) THEN ${lives}
-      ELSE ${lives} <> (came.${OP} = ${byte(PRESENT)}) OR (${rowOf('old')}) IS DISTINCT FROM (${rowOf('came')}) END`
-}
-
-function livesAs(alias: string, { keepsDeleted }: Table): string {
-  return keepsDeleted ? `(${alias}.${DELETED_AT} IS NULL)` : 'true'
+    WHERE CASE WHEN old.${IS_THERE} IS NULL THEN ${comes} WHEN NOT ${comes} THEN true
+      ELSE (${rowOf('old')}) IS DISTINCT FROM (${rowOf('came')}) END`
 }
 
 /**
@@ -188,8 +196,8 @@ export async function readBatch(
   const all = await landing.stage('_protime_batch', files, table.columns)
   const last = await landing.scratch(
     '_protime_last',
-    `SELECT max(batch.${ROW}) AS ${ROW}, max(batch.${ROW}) FILTER (WHERE batch.${OP} <> ${byte(GONE)}) AS ${CONTENT},
-        coalesce(max(batch.${ROW}) FILTER (WHERE batch.${OP} = ${byte(PRESENT)}), -1) < max(batch.${ROW}) AS ${IS_GONE}
+    `SELECT max(batch.${ROW}) AS ${ROW},
+        coalesce(max(batch.${ROW}) FILTER (WHERE batch.${IS_PRESENT}), -1) < max(batch.${ROW}) AS ${IS_GONE}
       FROM ${all} AS batch GROUP BY ${keysOf(landing.sql, table, 'batch').join(', ')}`,
   )
   const [[living, gone] = []] = await landing.query(
@@ -201,21 +209,19 @@ export async function readBatch(
   const names = table.columns.map(({ name }) => `batch.${quoted(name)}`).join(', ')
   const incoming = await landing.scratch(
     '_protime_incoming',
-    `SELECT ${names}, CASE WHEN NOT last.${IS_GONE} THEN '0' WHEN last.${CONTENT} IS NULL THEN '1' ELSE '2' END AS ${OP}
-      FROM ${last} AS last JOIN ${all} AS batch ON batch.${ROW} = coalesce(last.${CONTENT}, last.${ROW})`,
+    `SELECT ${names}, batch.${OP} FROM ${last} AS last JOIN ${all} AS batch ON batch.${ROW} = last.${ROW}`,
   )
   return { added, incoming, hasDeletes: gone !== '0' }
 }
 
 /** Of rows that came, those that are gone. */
 export function goneOf(incoming: Incoming): Incoming {
-  return `(SELECT * FROM ${incoming} AS gone WHERE gone.${OP} <> ${byte(PRESENT)})`
+  return `(SELECT * FROM ${incoming} AS gone WHERE NOT gone.${IS_PRESENT})`
 }
 
 /** The rows of another table of the stream, as rows that came. */
-export function rowsOf({ place, keepsDeleted }: Table): Incoming {
-  const op = keepsDeleted ? `CASE WHEN waits.${DELETED_AT} IS NULL THEN '0' ELSE '2' END` : `'0'`
-  return `(SELECT *, ${op} AS ${OP} FROM ${place} AS waits)`
+export function rowsOf({ place }: Table): Incoming {
+  return `(SELECT *, '0' AS ${OP} FROM ${place} AS waits)`
 }
 
 /** No rows, for a table whose rows are all gone. */

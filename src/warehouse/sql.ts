@@ -1,4 +1,4 @@
-import { type Column, DELETED_AT, KNOWN_FROM } from './column.ts'
+import { type Column, KNOWN_FROM } from './column.ts'
 import type { Dialect } from './landing.ts'
 
 /** Quotes a name for SQL. */
@@ -15,10 +15,20 @@ export interface Table {
   readonly columns: readonly Column[]
   /** The members of the primary key. */
   readonly keys: readonly string[]
-  /** Keeps deleted rows, with the time in `_deleted_at`. */
-  readonly keepsDeleted: boolean
+  /** Undefined if only what is true now is kept. */
+  readonly history: History | undefined
   /** The columns in lower case that others have added. */
   readonly others: ReadonlySet<string>
+}
+
+/** Where the rows of a table are kept as they were before, as closed versions. */
+export interface History {
+  /** The name of the table of closed versions in SQL. */
+  readonly place: string
+  /** Whether the stream has been read to its end: before, a row that is replaced is not a version. */
+  readonly hasBegun: boolean
+  /** The members of records that a complete read has had. If a read is the first to fill one, its rows have not changed. */
+  readonly members: ReadonlySet<string>
 }
 
 /** The columns of the primary key, without variants. */
@@ -35,17 +45,35 @@ export function nextName(stream: string): string {
 
 /** The next table, whose rows will be those of the table when a read is complete. */
 export function nextOf({ schemas: { account } }: Dialect, table: Table): Table {
-  return { ...table, place: `${account}.${quoted(nextName(table.name))}`, others: new Set() }
+  return {
+    ...table,
+    place: `${account}.${quoted(nextName(table.name))}`,
+    history: undefined,
+    others: new Set(),
+  }
+}
+
+/** The name of the table of a stream's closed versions in the schema of the account. */
+export function closedName(stream: string): string {
+  return `closed_${stream}`
+}
+
+/** The name of that table in SQL. */
+export function closedPlace({ schemas: { account } }: Dialect, stream: string): string {
+  return `${account}.${quoted(closedName(stream))}`
 }
 
 /** Creates a table if it does not exist. */
 export function createTable(
   sql: Dialect,
-  { place, columns, keepsDeleted }: Table,
+  { place, columns }: Pick<Table, 'place' | 'columns'>,
   kind = 'TABLE',
+  own: readonly string[] = [KNOWN_FROM],
 ): string {
-  const own = [`${KNOWN_FROM} TIMESTAMPTZ`, ...(keepsDeleted ? [`${DELETED_AT} TIMESTAMPTZ`] : [])]
-  const all = [...columns.map(({ name, type }) => `${quoted(name)} ${sql.type(type)}`), ...own]
+  const all = [
+    ...columns.map(({ name, type }) => `${quoted(name)} ${sql.type(type)}`),
+    ...own.map((name) => `${name} TIMESTAMPTZ`),
+  ]
   return `CREATE ${kind} IF NOT EXISTS ${place} (${all.join(', ')})`
 }
 

@@ -19,7 +19,6 @@ export interface StreamRows {
 export interface StreamRowsSettings {
   readonly sql: Dialect
   readonly columns: readonly Column[]
-  readonly keys: readonly string[]
   /** See `Warehouse.othersIn`; none if left out. */
   readonly others?: ReadonlySet<string>
   /** A path for each file. */
@@ -33,7 +32,7 @@ export interface StreamRowsSettings {
  * parallel.
  */
 export function createStreamRows(settings: StreamRowsSettings): StreamRows {
-  const encoder = createRowEncoder(settings.sql, settings.columns, settings.keys, settings.others)
+  const encoder = createRowEncoder(settings.sql, settings.columns, settings.others)
   let files: RowFile[] = []
   let open: { descriptor: number; file: RowFile } | undefined
   let count = 0

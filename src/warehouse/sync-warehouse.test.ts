@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
-import { DELETE, SKIP, SOFT_DELETE } from '../records/record-batch.ts'
+import { DELETE, SKIP } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
 
@@ -37,8 +37,8 @@ const types = async (table: string) => {
   return Object.fromEntries(columns.map((row) => [row['column_name'], row['column_type']]))
 }
 
-async function sync(stream: StreamSpec, script: Script, keepsDeleted = false) {
-  const done = await syncLists(file(), new Map([[stream, script]]), { keepsDeleted })
+async function sync(stream: StreamSpec, script: Script) {
+  const done = await syncLists(file(), new Map([[stream, script]]))
   expect(done.failures).toEqual([])
   warnings.push(...done.warnings)
   return { ...done, state: done.states.get(stream.name) }
@@ -252,29 +252,6 @@ describe('a sync', () => {
     expect(await rows(NAMES)).toEqual([
       { id: 2, name: 'd' },
       { id: 3, name: 'e' },
-    ])
-  })
-
-  it('keeps deleted rows with their last content', async () => {
-    const [gone, soft] = [
-      { json: '{"id":1,"changeVersion":"B"}', op: DELETE },
-      { json: '{"id":2,"name":"last","changeVersion":"B"}', op: SOFT_DELETE },
-    ] as const
-    await sync(stream, sending('{"id":1,"name":"a"}', '{"id":2,"name":"b"}'))
-    await sync(
-      stream,
-      sending(gone, soft, '{"id":3,"name":"c"}', { ...gone, json: '{"id":3}' }),
-      true,
-    )
-    expect(await rows(`SELECT name FROM jobs WHERE _deleted_at IS NOT NULL ORDER BY id`)).toEqual([
-      { name: 'a' },
-      { name: 'last' },
-      { name: 'c' },
-    ])
-    expect(await rows('FROM flat.jobs')).toEqual([])
-    await sync(stream, sending('{"id":1,"name":"again"}'), true)
-    expect(await rows('SELECT id::INTEGER AS id, name FROM flat.jobs')).toEqual([
-      { id: 1, name: 'again' },
     ])
   })
 

@@ -6,6 +6,7 @@ import type { Failure, Source, StreamRequest, Tools } from '../protocol/connecto
 import { type ReadRunTools, readStreams, type StreamReading } from '../protocol/read-run.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import type { Column } from './column.ts'
+import { FOREVER } from './history.ts'
 import type { Owner } from './landing.ts'
 import { engineOf } from './landings.ts'
 import { createPatience } from './patience.ts'
@@ -26,8 +27,8 @@ export interface WarehouseSyncSettings<Config> {
   readonly path: string
   /** The streams to read; by default all of the configuration. */
   readonly streams?: readonly string[] | undefined
-  /** Keeps deleted rows from now on, with the time in `_deleted_at`; a file that keeps them already goes on. */
-  readonly keepsDeleted: boolean
+  /** Keeps what rows were before from now on; a warehouse that keeps it already goes on. By default false. */
+  readonly keepsHistory?: boolean | undefined
   /** The owner of the rows: it is checked before anything is written, for any choice of streams. */
   readonly owner: Owner
   /** Reads everything into a new file, which replaces this one when it is complete. */
@@ -36,6 +37,8 @@ export interface WarehouseSyncSettings<Config> {
   readonly replaces?: ReadonlyMap<string, unknown>
   /** Whether this file may have objects that no sync has created, and that the new one will not have; by default false. */
   readonly dropsOthers?: boolean | undefined
+  /** Whether it may lack the history of this file; by default false. */
+  readonly forgetsHistory?: boolean | undefined
   /**
    * Whether that file may lack streams which this one has and the source still offers; by default true.
    */
@@ -81,19 +84,11 @@ async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise
   const { path, owner, waitMs = 0, tools } = settings
   if (publish !== undefined) await engineOf(path).assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
-  const { dropsOthers = false } = settings
-  const rules = { kept: keptBy(settings), dropsOthers }
+  const { dropsOthers = false, forgetsHistory = false } = settings
+  const rules = { kept: keptBy(settings), dropsOthers, forgetsHistory }
   const replacement = await engineOf(path).rewrite(path, owner, patience, rules)
-  const keepsDeleted = settings.keepsDeleted || replacement.keepsDeleted
-  if (replacement.deletedRows > 0)
-    tools.log.warn(
-      warningOf(
-        'deleted-rows-end',
-        `The new file of --rewrite has none of the ${replacement.deletedRows} deleted rows that ${path} has kept: the service no longer has them.`,
-      ),
-    )
-  const { address, states: replaces } = replacement
-  const done = await syncFile({ ...settings, keepsDeleted, path: address, replaces })
+  const { address, states: replaces, history } = replacement
+  const done = await syncFile({ ...settings, path: address, replaces }, history)
   const isComplete = done.failures.length === 0 && done.stopped === undefined
   if (isComplete) await replacement.takePlace()
   else
@@ -121,18 +116,12 @@ function keptBy<Config>({
     .filter((name) => !named.has(name))
 }
 
-async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promise<WarehouseSync> {
-  const {
-    source,
-    config,
-    path,
-    streams,
-    keepsDeleted,
-    owner,
-    waitMs = 0,
-    publish,
-    tools,
-  } = settings
+/** `history` is how long the warehouse keeps closed versions, if another one did. */
+async function syncFile<Config>(
+  settings: WarehouseSyncSettings<Config>,
+  history?: string,
+): Promise<WarehouseSync> {
+  const { source, config, path, streams, owner, waitMs = 0, publish, tools } = settings
   const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
   const engine = engineOf(path)
   if (publish !== undefined) await engine.assertPublishable(path, publish, owner)
@@ -140,8 +129,8 @@ async function syncFile<Config>(settings: WarehouseSyncSettings<Config>): Promis
   const { log } = tools
   return withFolder(path, engine.folderOf(path), async (folder) => {
     const warehouse = await openWarehouse({
-      ...{ path, folder, keepsDeleted, owner, patience, log },
-      publish,
+      ...{ path, folder, owner, patience, publish, log },
+      history: history ?? (settings.keepsHistory === true ? FOREVER : undefined),
     })
     try {
       removeOthers(folder)
@@ -243,11 +232,10 @@ async function read<Config>(
   let stopped: unknown
   try {
     for (const spec of specs) {
-      const { name, key } = spec
+      const { name } = spec
       const rows = createStreamRows({
         sql: warehouse.sql,
         columns: columns.get(name) ?? [],
-        keys: key,
         others: warehouse.othersIn(name),
         nextPath: () => join(folder, `${++files}.rows`),
         onAdded(column) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ConnectorError } from '../ground/errors.ts'
-import { type Column, type ColumnType, DELETED_AT, KNOWN_FROM } from './column.ts'
+import { type Column, type ColumnType, KNOWN_FROM, KNOWN_UNTIL } from './column.ts'
 import { freeName, takenNames } from './column-names.ts'
 import { type Damage, typesOf } from './damage.ts'
 import {
@@ -10,10 +10,21 @@ import {
   openObjects,
   type ValuePlace,
 } from './flat-view.ts'
+import { storedHistories } from './history.ts'
 import type { Dialect, Landing, Limits, PresentTables } from './landing.ts'
 import type { Progress } from './load-rows.ts'
-import { type AddedRows, livingIn } from './settle.ts'
-import { alterTable, createTable, nextName, nextOf, quoted, type Table } from './sql.ts'
+import { type AddedRows, countIn } from './settle.ts'
+import {
+  alterTable,
+  closedName,
+  closedPlace,
+  createTable,
+  type History,
+  nextName,
+  nextOf,
+  quoted,
+  type Table,
+} from './sql.ts'
 
 /** Members of an open object with more members than this are only in its JSON. */
 const MAX_MEMBERS = 100
@@ -37,25 +48,25 @@ export interface StoredTables {
   readonly columns: ReadonlyMap<string, readonly Column[]>
   /** The members of open objects that the views have as columns. */
   readonly members: ReadonlyMap<string, readonly OpenMember[]>
-  /** The views that `createView` has made. */
-  readonly views: ReadonlyMap<string, StoredView>
+  /** The views that `createViews` has made. */
+  readonly views: ReadonlyMap<string, StoredViews>
   /** The names of the columns of the views. */
   readonly names: ReadonlyMap<string, ReadonlyMap<ValuePlace, string>>
   /** The streams with a state. */
   readonly withState: ReadonlySet<string>
   /** The progress of the rows of streams that a sync has read. */
   readonly progress: ReadonlyMap<string, Stored>
+  /** See `storedHistories`. */
+  readonly histories: ReadonlyMap<string, ReadonlySet<string>>
   readonly present: PresentTables
 }
 
-/** A view that `createView` has made, by digests. */
-interface StoredView {
+/** The views of a stream that `createViews` has made, by digests. */
+interface StoredViews {
   /** Of the statements. */
   readonly statements: string
-  /** Of the view that they made. */
+  /** Of the views that they made. */
   readonly made: string
-  /** Of the view that is there; empty if there is none. */
-  readonly present: string
 }
 
 /** Reads what a sync has to know before it changes tables. */
@@ -65,8 +76,7 @@ export async function readTables(landing: Landing): Promise<StoredTables> {
   const namesIn = async (sql: string) => new Set((await rows(sql)).map(([name = '']) => name))
   const present = await landing.present()
   const views = (await rows(`SELECT stream, digest, view FROM ${account}.described`)).map(
-    ([stream = '', statements = '', made = '']) =>
-      [stream, { statements, made, present: present.viewOf(stream) }] as const,
+    ([stream = '', statements = '', made = '']) => [stream, { statements, made }] as const,
   )
   const names = new Map<string, Map<ValuePlace, string>>()
   for (const [stream = '', place = '', name = ''] of await rows(
@@ -85,6 +95,7 @@ export async function readTables(landing: Landing): Promise<StoredTables> {
     names,
     withState: await namesIn(`SELECT stream FROM ${account}.states WHERE NOT starts_over`),
     progress: await storedProgress(landing),
+    histories: await storedHistories(landing),
     present,
   }
 }
@@ -174,23 +185,28 @@ export async function newMembers(
 }
 
 /**
- * Creates the view and the comments, unless those of `stored` are there. Returns the names of the view's columns, and
- * whether somebody else had changed or dropped the view.
+ * Creates the views and the comments, unless those of `stored` are there. Returns the names of the views' columns, and
+ * whether somebody else had changed or dropped a view.
  */
-export async function createView(
+export async function createViews(
   landing: Landing,
   description: Description,
-  stored?: StoredView,
+  stored?: StoredViews,
+  present?: PresentTables,
 ): Promise<{ readonly names: Description['names']; readonly wasChanged: boolean }> {
   const { schemas, literal } = landing.sql
-  const { view, names } = describe(landing.sql, description)
+  const { views, names } = describe(landing.sql, description)
   const digest = createHash('sha256')
-    .update([view.query, ...view.comments].join('\n'))
+    .update(views.flatMap(({ query, comments }) => [query, ...comments]).join('\n'))
     .digest('hex')
   const isSame = digest === stored?.statements
-  if (isSame && stored?.made === stored?.present) return { names, wasChanged: false }
+  const there = views.map(({ schema, name }) => present?.viewOf(schema, name) ?? '')
+  if (isSame && stored?.made === there.join()) return { names, wasChanged: false }
   const stream = literal(description.spec.name)
-  const made = (await landing.replaceView(view)) ?? stored?.present ?? ''
+  const created: string[] = []
+  for (const [i, view] of views.entries())
+    created.push((await landing.replaceView(view)) ?? there[i] ?? '')
+  const made = created.join()
   const places = [...names].filter(([place]) => !description.names.has(place))
   for (const place of places)
     await landing.run(
@@ -201,20 +217,36 @@ export async function createView(
     `INSERT INTO ${schemas.account}.described VALUES (${stream}, ${literal(digest)}, ${literal(made)})`,
   )
   // Another version of an engine may write the same view differently.
-  const wasChanged = isSame && made !== stored?.present
+  const wasChanged = isSame && made !== there.join()
   return { names, wasChanged }
 }
 
+/** The history of a stream's table; before it has begun, without `members`. */
+export function historyOf(
+  sql: Dialect,
+  stream: string,
+  members: ReadonlySet<string> | undefined,
+): History {
+  const place = closedPlace(sql, stream)
+  return { place, hasBegun: members !== undefined, members: members ?? new Set() }
+}
+
 /**
- * Throws a config error if the name of a stream is taken in the file; `before` are the known tables.
+ * Throws a config error if the name of a stream is taken in the file; `before` are its known columns.
  */
 export function assertNameIsFree(
-  name: string,
+  { schemas: { tables, flat, history } }: Dialect,
+  table: Pick<Table, 'name' | 'history'>,
   before: readonly Column[],
   present: PresentTables,
 ): void {
-  const isTaken = before.length === 0 && present.columnsOf(name) !== undefined
-  const other = present.inTheWayOf(name) ?? (isTaken ? `main.${name}` : undefined)
+  const { name } = table
+  const isTaken = (schema: string) =>
+    present.inTheWayOf(schema, name) !== undefined ||
+    (schema === tables && before.length === 0 && present.columnsOf(name) !== undefined) ||
+    (schema === history && !present.hasOwn(closedName(name)) && present.viewOf(schema, name) !== '')
+  const schema = [tables, flat, ...(table.history === undefined ? [] : [history])].find(isTaken)
+  const other = schema && `${schema}.${name}`
   if (other === undefined) return
   throw new ConnectorError(
     'config',
@@ -272,19 +304,26 @@ export async function prepareTable(
     if (statements.length > 0) await landing.run(statements.join(';\n'))
   }
   if (isDamaged) await run(recreate(sql, table, before, damage))
-  const marked = present.columnsOf(name)?.has(DELETED_AT) === true
-  await run(isKnown ? adapt(sql, table, before, marked) : [createTable(sql, table)])
+  await run(
+    isKnown ? alterTable(sql, table.place, before, table.columns) : [createTable(sql, table)],
+  )
+  if (table.history !== undefined)
+    await run(
+      present.hasOwn(closedName(name))
+        ? alterTable(sql, table.history.place, before, table.columns)
+        : [createTable(sql, { ...table, ...table.history }, 'TABLE', [KNOWN_FROM, KNOWN_UNTIL])],
+    )
   await run(storeColumns(sql, table, before))
   if (goesOn) {
-    await run(adapt(sql, waiting, before, marked))
-    if ((await livingIn(landing, waiting)) === stored.next?.rows)
+    await run(alterTable(sql, waiting.place, before, table.columns))
+    if ((await countIn(landing, waiting.place)) === stored.next?.rows)
       return { ...stored, isFilling: false }
   }
   if (!hasNext && stored.next === undefined && !isDamaged)
     return { ...stored, isFilling: stored.generation < 0 }
   // The next read replaces all rows of the table.
   await run([`DROP TABLE IF EXISTS ${waiting.place}`, startOver(sql, name)])
-  const rows = await livingIn(landing, table)
+  const rows = await countIn(landing, table.place)
   return { ...stored, generation: 0, rows, next: undefined, isFilling: false }
 }
 
@@ -301,8 +340,7 @@ function recreate(
   const alter = `ALTER TABLE ${table.place}`
   const types = typesOf(sql, before)
   return [
-    // The columns for deleted rows are added as to any table.
-    createTable(sql, { ...table, columns: before, keepsDeleted: false }),
+    createTable(sql, { ...table, columns: before }),
     ...lost.map(
       (column) => `${alter} ADD COLUMN IF NOT EXISTS ${quoted(column)} ${types.get(column)}`,
     ),
@@ -312,20 +350,11 @@ function recreate(
     }),
     `UPDATE ${table.place} AS old SET ${KNOWN_FROM} = (SELECT owner.moment FROM ${sql.schemas.account}.owner AS owner)
       WHERE old.${KNOWN_FROM} IS NULL`,
-    `DELETE FROM ${sql.schemas.account}.streams WHERE stream = ${sql.literal(table.name)}`,
+    ...['streams', 'fields'].map(
+      (name) =>
+        `DELETE FROM ${sql.schemas.account}.${name} WHERE stream = ${sql.literal(table.name)}`,
+    ),
   ]
-}
-
-/** The statements that adapt a table of an earlier sync to this one. */
-function adapt(
-  sql: Dialect,
-  { place, columns, keepsDeleted }: Table,
-  before: readonly Column[],
-  isMarked: boolean,
-): string[] {
-  const statements = alterTable(sql, place, before, columns)
-  if (!keepsDeleted || isMarked) return statements
-  return [...statements, `ALTER TABLE ${place} ADD COLUMN ${DELETED_AT} TIMESTAMPTZ`]
 }
 
 /** The next read of a stream starts over; see `streamsToStartOver`. */

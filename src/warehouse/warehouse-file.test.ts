@@ -16,19 +16,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { ConnectorError } from '../ground/errors.ts'
-import { DELETE } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { duckDbDialect } from './duckdb/dialect.ts'
 import { readStatus } from './status.ts'
 import { createStreamRows } from './stream-rows.ts'
-import {
-  type Script,
-  type Sent,
-  send,
-  sending,
-  streamOf,
-  syncLists,
-} from './testing/list-source.ts'
+import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
 
 const TEXT = { type: ['string', 'null'] }
 const object = (properties: JsonSchema['properties']): JsonSchema => ({
@@ -151,17 +143,6 @@ describe('a table that somebody has changed', () => {
     const done = await syncLists(file(), new Map([[newer, sending('{"id":1,"notes":"b"}')]]))
     expect(done.failures).toEqual([])
     expect(await rows('SELECT notes_1 FROM flat.jobs')).toEqual([{ notes_1: 'b' }])
-  })
-
-  it('is created again for a sync that keeps deleted rows, too', async () => {
-    const keeping = (...records: Sent[]) =>
-      syncLists(file(), new Map([[jobs, sending(...records)]]), { keepsDeleted: true })
-    await keeping('{"id":1}')
-    await change('DROP TABLE jobs')
-    expect((await keeping('{"id":1}', '{"id":2}')).failures).toEqual([])
-    await keeping({ json: '{"id":1}', op: DELETE })
-    expect(await rows('SELECT id::INTEGER AS id FROM flat.jobs')).toEqual([{ id: 2 }])
-    expect(await rows('SELECT count(*)::INTEGER AS count FROM jobs')).toEqual([{ count: 2 }])
   })
 })
 
@@ -374,7 +355,6 @@ describe('a warehouse', () => {
     const rows = createStreamRows({
       sql: duckDbDialect,
       columns: [{ property: 'id', name: 'id', type: 'BIGINT' }],
-      keys: ['id'],
       nextPath: () => '/dev/full',
       onAdded() {},
     })

@@ -95,7 +95,6 @@ describe('commits', () => {
       rows: createStreamRows({
         sql: duckDbDialect,
         columns: [{ property: 'id', name: 'id', type: 'BIGINT' }],
-        keys: ['id'],
         nextPath: () => '/dev/full',
         onAdded() {},
       }),

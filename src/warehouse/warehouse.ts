@@ -10,18 +10,18 @@ import {
   endSync,
   FORMAT_BEFORE,
   isOwned,
-  keepDeletedRows,
-  keepsDeletedRows,
   nextMoment,
   readStates,
   type SyncEnd,
   streamsToStartOver,
+  time,
 } from './account.ts'
 import type { Column } from './column.ts'
 import { columnsOf } from './column-names.ts'
 import { damageOf, warningOfDamage, warningOfView } from './damage.ts'
 import { valuesIn, warnOfEmptied } from './emptied-columns.ts'
 import type { Description } from './flat-view.ts'
+import { expireHistory, historySpan, historyTables, keepHistory, noteRead } from './history.ts'
 import type { Dialect, Landing, Owner, Patience } from './landing.ts'
 import { engineOf } from './landings.ts'
 import { type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
@@ -29,7 +29,8 @@ import { type DaysLeft, removeBefore } from './settle.ts'
 import { alterTable, keyColumns, nextOf, quoted, type Table } from './sql.ts'
 import {
   assertNameIsFree,
-  createView,
+  createViews,
+  historyOf,
   knownTables,
   newMembers,
   othersAmong,
@@ -74,8 +75,8 @@ export interface WarehouseSettings {
   readonly path: string
   /** The folder of the sync, for its files of rows and for data that does not fit into memory. */
   readonly folder: string
-  /** Keeps deleted rows from now on; a file that keeps them already goes on. */
-  readonly keepsDeleted: boolean
+  /** How long closed versions are kept from now on; a landing that keeps them already goes on as before. */
+  readonly history?: string | undefined
   readonly owner: Owner
   /** Waits for a landing that another process has open. */
   readonly patience: Patience
@@ -89,7 +90,15 @@ export interface WarehouseSettings {
  * not changed.
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
-  const { path, folder, owner, patience, publish, log } = settings
+  const { landing, span } = await openLanding(settings)
+  return createWarehouse(landing, span !== undefined, settings.log)
+}
+
+/** The same without what only syncs do; `span` is how long closed versions are kept, if they are. */
+export async function openLanding(
+  settings: WarehouseSettings,
+): Promise<{ readonly landing: Landing; readonly span: string | undefined }> {
+  const { path, folder, owner, patience, publish, history, log } = settings
   const landing = await engineOf(path).open(path, {
     folder,
     patience,
@@ -102,27 +111,27 @@ export async function openWarehouse(settings: WarehouseSettings): Promise<Wareho
   try {
     // A file of somebody else who has no tables of ours becomes the tenant's.
     const isOurs = await isOwned(landing, path, owner)
-    const keepsDeleted = await landing
+    const statements = [
+      ...(isOurs ? [] : claim(sql, owner)),
+      ...[...knownTables(sql), ...accountTables(sql), ...historyTables(sql)],
+      ...(history === undefined ? [] : [keepHistory(sql, history)]),
+    ]
+    const span = await landing
       .atomically(async () => {
-        await landing.run(
-          [...(isOurs ? [] : claim(sql, owner)), ...knownTables(sql), ...accountTables(sql)].join(
-            ';\n',
-          ),
-        )
-        if (settings.keepsDeleted) await landing.run(keepDeletedRows(sql))
-        return keepsDeletedRows(landing)
+        await landing.run(statements.join(';\n'))
+        return historySpan(landing)
       })
       .catch((error) => {
         throw landing.failureOf(error).error
       })
-    return createWarehouse(landing, { ...settings, keepsDeleted })
+    return { landing, span }
   } catch (error) {
     await landing.close()
     throw error
   }
 }
 
-function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSettings): Warehouse {
+function createWarehouse(landing: Landing, keepsHistory: boolean, log: Log): Warehouse {
   const { sql } = landing
   let known: ReadonlyMap<string, Known> = new Map()
   return {
@@ -135,7 +144,7 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
           const stored = await readTables(landing)
           const prepared = new Map<string, Known>()
           for (const spec of specs)
-            prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsDeleted, log))
+            prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsHistory, log))
           await landing.run(beginSync(sql, [...prepared.keys()], at).join(';\n'))
           // Rows are compared with those that are there, however long.
           await landing.makeRoom(
@@ -171,6 +180,7 @@ function createWarehouse(landing: Landing, { keepsDeleted, log }: WarehouseSetti
             await dropEmptyVariants(landing, stream)
             await landing.indexKey(stream.table.name, keyColumns(stream.table))
           }
+          await expireHistory(landing, time(sql, outcome.at))
           await landing.run(endSync(sql, outcome).join(';\n'))
         }),
       ),
@@ -220,25 +230,28 @@ async function prepareStream(
   landing: Landing,
   spec: StreamSpec,
   stored: StoredTables,
-  keepsDeleted: boolean,
+  keepsHistory: boolean,
   log: Log,
 ): Promise<Known> {
   const { sql } = landing
-  const { name, key: keys, schema } = spec
+  const { name, key: keys, schema, isOfSync } = spec
   const { present, members, views } = stored
   const before = stored.columns.get(name) ?? []
   const others = othersAmong(before, present.columnsOf(name))
   const columns = withNew(before, columnsOf(schema, sql.limits), others, sql.limits)
   const place = `${sql.schemas.tables}.${quoted(name)}`
-  const table = { name, place, keys, columns, keepsDeleted, others }
-  assertNameIsFree(name, before, present)
   const damage = damageOf(sql, name, before, present)
   const warning = warningOfDamage(name, damage, present)
+  // What has replaced damaged rows is not known to have changed.
+  const read = warning === undefined ? stored.histories.get(name) : undefined
+  const history = keepsHistory && isOfSync !== true ? historyOf(sql, name, read) : undefined
+  const table = { name, place, keys, columns, history, others }
+  assertNameIsFree(sql, table, before, present)
   if (warning !== undefined) log.warn(warning)
   const progress = await prepareTable(landing, table, before, damage, stored)
   const own = { members: members.get(name) ?? [], names: stored.names.get(name) ?? new Map() }
   const description = { spec, table, ...own }
-  const { names, wasChanged } = await createView(landing, description, views.get(name))
+  const { names, wasChanged } = await createViews(landing, description, views.get(name), present)
   if (wasChanged) log.warn(warningOfView(sql, name))
   return { ...description, ...progress, names, isReadWhole: false }
 }
@@ -274,12 +287,16 @@ async function commitLoad(
   if (typeof state === 'string')
     await landing.run(`INSERT INTO ${account}.states VALUES ($1, $2, false)`, [stream, state])
   await landing.run(committed(sql, stream, progress, complete))
-  const isReadWhole = present.isReadWhole || completeGeneration !== undefined
-  const now: Known = { ...present, ...progress, table, members, isReadWhole }
+  const isWhole = completeGeneration !== undefined
+  const isReadWhole = present.isReadWhole || isWhole
+  const isRead = isWhole || load.isKept === true
+  const isOver = isRead || complete !== undefined
+  const history = isOver ? await noteRead(landing, table, isRead, moment) : table.history
+  const now = { ...present, ...progress, table: { ...table, history }, members, isReadWhole }
   const isSame =
     members.length === present.members.length &&
     table.columns.length === present.table.columns.length
-  return isSame ? now : { ...now, names: (await createView(landing, now)).names }
+  return isSame ? now : { ...now, names: (await createViews(landing, now)).names }
 }
 
 /** Removes the rows of days that are no longer kept, also those that wait. */
@@ -303,23 +320,29 @@ async function dropEmptyVariants(landing: Landing, present: Known): Promise<void
   if (variants.length === 0 || present.next !== undefined) return
   if (!(await landing.canDropColumns(name))) return
   const counts = variants.map((column) => `count(source.${quoted(column.name)})`)
-  const [found = []] = await landing.query(
-    `SELECT ${counts.join(', ')} FROM ${present.table.place} AS source`,
+  const select = placesOf(present.table).map(
+    (place) => `SELECT ${counts.join(', ')} FROM ${place} AS source`,
   )
-  const empty = new Set(variants.filter((_, i) => found[i] === '0'))
+  const found = await landing.query(select.join(' UNION ALL '))
+  const empty = new Set(variants.filter((_, i) => found.every((row) => row[i] === '0')))
   if (empty.size === 0) return
   const table = { ...present.table, columns: columns.filter((column) => !empty.has(column)) }
   await alter(landing, present, table)
-  await createView(landing, { ...present, table })
+  await createViews(landing, { ...present, table })
 }
 
 /** Gives the tables of a stream the columns that they have from now on. */
 async function alter(landing: Landing, { table, next }: Known, now: Table): Promise<void> {
   const { sql } = landing
-  const places = [now.place, ...(next === undefined ? [] : [nextOf(sql, now).place])]
+  const places = [...placesOf(now), ...(next === undefined ? [] : [nextOf(sql, now).place])]
   const statements = [
     ...places.flatMap((place) => alterTable(sql, place, table.columns, now.columns)),
     ...storeColumns(sql, now, table.columns),
   ]
   if (statements.length > 0) await landing.run(statements.join(';\n'))
+}
+
+/** The tables that have the columns of a stream for good. */
+function placesOf({ place, history }: Table): string[] {
+  return [place, ...(history === undefined ? [] : [history.place])]
 }

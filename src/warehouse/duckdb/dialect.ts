@@ -11,7 +11,7 @@ export function literal(text: string): string {
 
 /** The words of DuckDB's SQL. */
 export const duckDbDialect: Dialect = {
-  schemas: { tables: 'main', flat: 'flat', account: '_protime' },
+  schemas: { tables: 'main', flat: 'flat', history: 'history', account: '_protime' },
   limits: {
     columns: 500,
     nameOf: (wanted, suffix) => [...wanted].slice(0, LONGEST_NAME).join('') + suffix,

@@ -87,11 +87,14 @@ export function createLanding(path: string, { connection, close }: Database): La
         )
       }
     },
-    async replaceView({ name, query, comments }: FlatView) {
-      const view = `CREATE OR REPLACE VIEW flat.${quoted(name)} AS ${query}`
+    async replaceView({ schema, name, query, comments }: FlatView) {
+      const view = `CREATE OR REPLACE VIEW ${schema}.${quoted(name)} AS ${query}`
       // There are hundreds of statements, which take half as long in one call.
       await connection.run([view, ...comments].join(';\n'))
-      const [[, digest] = []] = await texts(connection, `${VIEWS} AND view_name = ${literal(name)}`)
+      const [[, digest] = []] = await texts(
+        connection,
+        `${VIEWS} AND schema_name = ${literal(schema)} AND view_name = ${literal(name)}`,
+      )
       return digest ?? undefined
     },
     failureOf,
@@ -122,6 +125,16 @@ const OF_THE_FILE = /IO Error|FATAL|No space left|ENOSPC|has been invalidated/
 /** See `Landing.failureOf`. */
 export function failureOf(error: unknown): LandingFailure {
   const isOfAll = OF_THE_FILE.test(String(error))
+  if (/Ambiguous reference to catalog or schema "history"/.test(String(error)))
+    return {
+      error: new ConnectorError(
+        'config',
+        'warehouse-not-opened',
+        'The warehouse cannot have a history: DuckDB does not distinguish a file called history from the schema of that name. Give the file another name.',
+        { cause: error },
+      ),
+      isOfAll: true,
+    }
   // After a kill, DuckDB may restore an index that does not fit its table. It then fails at each delete, until the index
   // is dropped; the connector creates none.
   if (error instanceof ConnectorError || !/rows from index/.test(String(error)))
@@ -187,8 +200,8 @@ async function presentTables(connection: DuckDBConnection): Promise<PresentTable
   const own = new Set((await lowerCased(OWN)).map(([name]) => name))
   return {
     columnsOf: (name) => columns.get(name),
-    inTheWayOf: (name) => [`main.${name}`, `flat.${name}`].find((one) => others.has(one)),
-    viewOf: (name) => views.get(name) ?? '',
+    inTheWayOf: (schema, name) => [`${schema}.${name}`].find((one) => others.has(one)),
+    viewOf: (schema, name) => views.get(`${schema}.${name}`) ?? '',
     hasOwn: (name) => own.has(name),
   }
 
@@ -204,7 +217,7 @@ const HERE = 'WHERE database_name = current_database()'
 const COLUMNS = `SELECT table_name, column_name, data_type FROM duckdb_columns() ${HERE} AND schema_name = 'main'`
 /** Views in the place of our tables, and tables in the place of our views. */
 const OTHERS = `SELECT schema_name || '.' || view_name FROM duckdb_views() ${HERE} AND schema_name = 'main'
-  UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ${HERE} AND schema_name = 'flat'`
+  UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ${HERE} AND schema_name IN ('flat', 'history')`
 /** DuckDB writes quotes around a type in a view that it has just made, and none when the file is opened again. */
-const VIEWS = `SELECT view_name, md5(replace(sql, '"', '')) FROM duckdb_views() ${HERE} AND schema_name = 'flat'`
+const VIEWS = `SELECT schema_name || '.' || view_name, md5(replace(sql, '"', '')) FROM duckdb_views() ${HERE}`
 const OWN = `SELECT table_name FROM duckdb_tables() ${HERE} AND schema_name = '_protime'`

@@ -5,7 +5,9 @@ import { unwritable } from '../unwritable.ts'
 import { closingOnError, openDatabase } from './database.ts'
 
 /** Creates the schemas of a warehouse where they are missing. */
-export const SCHEMAS = 'CREATE SCHEMA IF NOT EXISTS flat; CREATE SCHEMA IF NOT EXISTS _protime'
+export const SCHEMAS = ['flat', 'history', '_protime']
+  .map((name) => `CREATE SCHEMA IF NOT EXISTS ${name}`)
+  .join('; ')
 
 /**
  * Creates the file of a warehouse, which has an owner as soon as it is visible: it is made in the folder of the sync,

@@ -3,16 +3,15 @@ import { dirname, resolve } from 'node:path'
 import { ConnectorError } from '../../ground/errors.ts'
 import { ownFile } from '../../ground/private-file.ts'
 import { FORMAT_BEFORE, isOwned, RedactedOtherwise, readStates } from '../account.ts'
-import { DELETED_AT } from '../column.ts'
+import { assertForgettable } from '../history.ts'
 import type { Landing, Owner, Patience, Replacement, ReplacementRules } from '../landing.ts'
-import { quoted } from '../sql.ts'
 import { unwritable } from '../unwritable.ts'
 import { closingOnError, hasContent, openDatabase } from './database.ts'
 import { readFile } from './landing.ts'
 import { madeByOthers } from './others.ts'
 import { assertParquetFolder, isParquetFolder } from './parquet.ts'
 import { partialOf, unpublished } from './publish.ts'
-import { markedTables } from './take-over.ts'
+import { spanBefore } from './take-over.ts'
 
 /**
  * Prepares a file that is filled from the beginning and then replaces a warehouse, so that no byte of the old
@@ -24,10 +23,10 @@ export async function prepareReplacement(
   path: string,
   owner: Owner,
   patience: Patience,
-  { kept, dropsOthers }: ReplacementRules,
+  { kept, dropsOthers, forgetsHistory }: ReplacementRules,
 ): Promise<Replacement> {
   const fresh = `${path}.rewrite`
-  const deleted = { keepsDeleted: false, deletedRows: 0 }
+  let history: string | undefined
   let states: Replacement['states'] = new Map()
   if (hasContent(path)) {
     const isOurs = (await isOwnedUnder(path, owner, patience)) !== false
@@ -35,7 +34,8 @@ export async function prepareReplacement(
       await assertNoneOf(kept, landing)
       if (!dropsOthers) await assertNoOthers(path, landing)
       if (!isOurs) return
-      Object.assign(deleted, await deletedRowsIn(landing))
+      history = await spanBefore(landing)
+      assertForgettable(path, history, forgetsHistory)
       states = await readStates(landing)
     })
   }
@@ -43,7 +43,7 @@ export async function prepareReplacement(
   return {
     address: fresh,
     meanwhile: `${path} stays as it was`,
-    ...deleted,
+    history,
     states,
     async takePlace() {
       if (existsSync(`${fresh}.wal`)) await emptyLog(fresh)
@@ -89,20 +89,6 @@ async function assertNoOthers(path: string, landing: Landing): Promise<void> {
     'made-by-others',
     `The new file of --rewrite would lack what no sync has created in ${path}: ${others.join(', ')}. Move it to a file of its own, or add --drop-others to lose it.`,
   )
-}
-
-async function deletedRowsIn(
-  landing: Landing,
-): Promise<Pick<Replacement, 'keepsDeleted' | 'deletedRows'>> {
-  const marked = await markedTables(landing)
-  let deletedRows = 0
-  for (const table of marked) {
-    const [[count] = []] = await landing.query(
-      `SELECT count(source.${DELETED_AT}) FROM main.${quoted(table)} AS source`,
-    )
-    deletedRows += Number(count)
-  }
-  return { keepsDeleted: marked.length > 0, deletedRows }
 }
 
 /**

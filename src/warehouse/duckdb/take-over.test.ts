@@ -38,7 +38,7 @@ const BEFORE = `CREATE SCHEMA flat; CREATE SCHEMA _protime;
   CREATE VIEW flat.jobs AS SELECT id, name FROM main.jobs`
 
 const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
-const sync = (keepsDeleted: boolean, ...records: readonly Sent[]) =>
+const sync = (...records: readonly Sent[]) =>
   syncLists(
     file(),
     new Map([
@@ -51,7 +51,6 @@ const sync = (keepsDeleted: boolean, ...records: readonly Sent[]) =>
         },
       ],
     ]),
-    { keepsDeleted },
   )
 
 it.each([
@@ -61,10 +60,7 @@ it.each([
 ])('takes over a file of the form before, and says so: %s', async (more, kept) => {
   await change(`${BEFORE}; ${more}`)
   await expect(readStatus(file(), (open) => open())).rejects.toThrow('Run protime sync: it takes')
-  const { failures, warnings, infos, states, startedOver } = await sync(
-    false,
-    '{"id":1,"name":"a"}',
-  )
+  const { failures, warnings, infos, states, startedOver } = await sync('{"id":1,"name":"a"}')
   expect([failures, warnings]).toEqual([[], []])
   expect(infos[0]).toContain('w.duckdb was written by an earlier version of this program')
   // The state still says which rows there were, so that missing ones are noticed.
@@ -77,17 +73,25 @@ it.each([
     await rows(`SELECT _known_from < (SELECT max(moment) FROM _protime.owner) AS is FROM jobs`),
   ).toEqual([{ is: true }])
   expect(await rows('SHOW TABLES')).toEqual([{ name: 'jobs' }])
-  const again = await sync(false, '{"id":2,"name":"b"}')
+  const again = await sync('{"id":2,"name":"b"}')
   expect(again.infos.filter((text) => text.includes('earlier'))).toEqual([])
   expect([again.states, again.startedOver]).toEqual([new Map([['jobs', { syncs: 2 }]]), new Set()])
 })
 
-it('goes on to keep the deleted rows of such a file', async () => {
+it('has the deleted rows that such a file has kept in its history, and goes on with that', async () => {
   await change(`${BEFORE}; ALTER TABLE jobs ADD COLUMN _deleted_at TIMESTAMPTZ`)
-  await sync(false, '{"id":1,"name":"a"}', '{"id":2,"name":"b"}')
-  await sync(false, { json: '{"id":2}', op: DELETE })
-  const deleted = 'SELECT id::INTEGER AS id FROM jobs WHERE _deleted_at IS NOT NULL ORDER BY id'
-  expect(await rows(deleted)).toEqual([{ id: 2 }, { id: 3 }])
+  await change("UPDATE jobs SET _deleted_at = '2026-01-02T03:04:05Z' WHERE id = 3")
+  await sync('{"id":1,"name":"a"}', '{"id":2,"name":"b"}')
+  await sync({ json: '{"id":2}', op: DELETE })
+  const gone = `SELECT id::INTEGER AS id, name, known_until = '2026-01-02T03:04:05Z' AS before
+    FROM history.jobs WHERE known_until IS NOT NULL ORDER BY id`
+  expect(await rows(gone)).toEqual([
+    { id: 2, name: 'b', before: false },
+    { id: 3, name: 'c', before: true },
+  ])
+  expect(await rows('SELECT column_name AS name FROM (DESCRIBE jobs)')).toEqual(
+    ['id', 'name', '_known_from'].map((name) => ({ name })),
+  )
 })
 
 it('replaces such a file by --rewrite, and has what is in it of others', async () => {

@@ -1,13 +1,16 @@
 import { basename } from 'node:path'
 import type { Log } from '../../protocol/connector.ts'
 import { accountTables, FORMAT, FORMAT_BEFORE } from '../account.ts'
-import { DELETED_AT, KNOWN_FROM } from '../column.ts'
-import type { Landing } from '../landing.ts'
-import { quoted } from '../sql.ts'
-import { knownTables } from '../tables.ts'
+import { type Column, KNOWN_FROM, KNOWN_UNTIL } from '../column.ts'
+import { FOREVER, historySpan, historyTables, keepHistory } from '../history.ts'
+import type { Dialect, Landing } from '../landing.ts'
+import { closedPlace, createTable, quoted } from '../sql.ts'
+import { knownTables, storedColumns } from '../tables.ts'
 
 /** The column that said which complete read had written a row, in files of the form before, */
 export const GENERATION_BEFORE = '_generation'
+/** the one that marked deleted rows, where they were kept, */
+export const DELETED_BEFORE = '_deleted_at'
 /** and what the names of their next tables in `main` begin with, as a literal. */
 export const NEXT_BEFORE = "'_protime_next_'"
 
@@ -23,7 +26,11 @@ export async function takeOver(landing: Landing, path: string, log: Log): Promis
   log.info(
     `${basename(path)} was written by an earlier version of this program: its tables are adapted, and this sync reads all streams from the beginning.`,
   )
-  const marked = await markedTables(landing)
+  const stored = await storedBefore(landing)
+  const marked = [...stored].filter(([stream]) => present.columnsOf(stream)?.has(DELETED_BEFORE))
+  // DuckDB does not allow to delete rows in the transaction of an ALTER. After a kill, this is done again.
+  const closed = marked.flatMap(([stream, columns]) => closeDeleted(landing.sql, stream, columns))
+  await landing.atomically(() => landing.run(closed.join(';\n')))
   await landing.atomically(async () => {
     const hasStates = present.hasOwn('states')
     const statements = [
@@ -33,29 +40,31 @@ export async function takeOver(landing: Landing, path: string, log: Log): Promis
       'DROP TABLE IF EXISTS _protime.states',
       'DROP TABLE IF EXISTS _protime.described',
       ...knownTables(landing.sql),
-      ...accountTables(landing.sql),
+      ...[...accountTables(landing.sql), ...historyTables(landing.sql)],
       ...(hasStates
         ? ['INSERT INTO _protime.states SELECT stream, state, true FROM temp._protime_states']
         : []),
-      'ALTER TABLE _protime.owner ADD COLUMN IF NOT EXISTS keeps_deleted BOOLEAN',
+      'ALTER TABLE _protime.owner ADD COLUMN IF NOT EXISTS history VARCHAR',
       'ALTER TABLE _protime.owner ADD COLUMN IF NOT EXISTS moment TIMESTAMPTZ',
       'ALTER TABLE _protime.syncs ADD COLUMN IF NOT EXISTS number BIGINT',
       ...['generation', 'next_generation', 'next_rows', 'longest'].map(
         (column) => `ALTER TABLE _protime.streams ADD COLUMN IF NOT EXISTS ${column} BIGINT`,
       ),
-      `UPDATE _protime.owner SET format = ${FORMAT}, moment = now(),
-        keeps_deleted = coalesce(keeps_deleted, ${marked.length > 0})`,
+      'ALTER TABLE _protime.streams ADD COLUMN IF NOT EXISTS known_since TIMESTAMPTZ',
       'ALTER TABLE _protime.streams ADD COLUMN IF NOT EXISTS failure_id VARCHAR',
+      `UPDATE _protime.owner SET format = ${FORMAT}, moment = now()`,
       'UPDATE _protime.syncs SET number = rowid + 1 WHERE number IS NULL',
       'UPDATE _protime.streams SET generation = 0',
     ]
-    for (const stream of await streamsIn(landing)) {
+    if (marked.length > 0) statements.push(keepHistory(landing.sql, FOREVER))
+    for (const stream of stored.keys()) {
       statements.push(`DROP TABLE IF EXISTS main.${quoted(`_protime_next_${stream}`)}`)
       const columns = present.columnsOf(stream)
       if (columns === undefined) continue
       const alter = `ALTER TABLE main.${quoted(stream)}`
-      if (columns.has(GENERATION_BEFORE) && (await landing.canDropColumns(stream)))
-        statements.push(`${alter} DROP COLUMN ${GENERATION_BEFORE}`)
+      const superfluous = [GENERATION_BEFORE, DELETED_BEFORE].filter((name) => columns.has(name))
+      if (await landing.canDropColumns(stream))
+        statements.push(...superfluous.map((name) => `${alter} DROP COLUMN ${name}`))
       // A default fills the column without an UPDATE, which DuckDB does not allow in the transaction of an ALTER.
       if (!columns.has(KNOWN_FROM))
         statements.push(
@@ -67,15 +76,28 @@ export async function takeOver(landing: Landing, path: string, log: Log): Promis
   })
 }
 
-/** The tables of streams that have a column for deleted rows. */
-export async function markedTables(landing: Landing): Promise<string[]> {
-  const present = await landing.present()
-  const streams = await streamsIn(landing)
-  return streams.filter((stream) => present.columnsOf(stream)?.has(DELETED_AT) === true)
+/** Deleted rows that were kept become closed versions. Nobody knows since when they had been as they were in the end. */
+function closeDeleted(sql: Dialect, stream: string, columns: readonly Column[]): string[] {
+  const place = closedPlace(sql, stream)
+  const names = columns.map(({ name }) => quoted(name)).join(', ')
+  const from = `FROM main.${quoted(stream)} AS source WHERE source.${DELETED_BEFORE} IS NOT NULL`
+  return [
+    createTable(sql, { place, columns }, 'TABLE', [KNOWN_FROM, KNOWN_UNTIL]),
+    `INSERT INTO ${place} (${names}, ${KNOWN_FROM}, ${KNOWN_UNTIL})
+      SELECT ${names}, source.${DELETED_BEFORE}, source.${DELETED_BEFORE} ${from}`,
+    `DELETE ${from}`,
+  ]
 }
 
-async function streamsIn(landing: Landing): Promise<string[]> {
-  if (!(await landing.present()).hasOwn('columns')) return []
-  const rows = await landing.query('SELECT DISTINCT stream FROM _protime.columns')
-  return rows.map(([stream]) => String(stream))
+/** How long closed versions are kept, also for a file of the form before. */
+export async function spanBefore(landing: Landing): Promise<string | undefined> {
+  const present = await landing.present()
+  const streams = [...(await storedBefore(landing)).keys()]
+  const isMarked = streams.some((stream) => present.columnsOf(stream)?.has(DELETED_BEFORE))
+  if (isMarked) return FOREVER
+  return present.hasOwn('fields') ? historySpan(landing) : undefined
+}
+
+async function storedBefore(landing: Landing): Promise<ReadonlyMap<string, readonly Column[]>> {
+  return (await landing.present()).hasOwn('columns') ? storedColumns(landing) : new Map()
 }

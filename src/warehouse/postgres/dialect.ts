@@ -23,7 +23,10 @@ const SYSTEM_COLUMNS = ['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']
 /** The words of PostgreSQL for a warehouse in this schema. */
 export function postgresDialect(schema: string): Dialect {
   return {
-    schemas: { tables: schema, flat: `${schema}_flat`, account: `${schema}_meta` },
+    schemas: {
+      ...{ tables: schema, flat: `${schema}_flat` },
+      ...{ history: `${schema}_history`, account: `${schema}_meta` },
+    },
     limits: { columns: MOST_COLUMNS, nameOf, reserved: SYSTEM_COLUMNS },
     // After a crash it is empty, and has written nothing to the log.
     waiting: 'UNLOGGED TABLE',

@@ -18,7 +18,7 @@ beforeAll(async () => {
   server = await inProcess()
 })
 beforeEach(async () => {
-  const schemas = ['protime', 'protime_flat', 'protime_meta', 'theirs']
+  const schemas = [...Object.values(sql.schemas), 'theirs']
   await server.query(
     [
       ...schemas.flatMap((name) => [
@@ -57,7 +57,6 @@ function rowsOf(...records: readonly string[]) {
   const rows = createStreamRows({
     sql,
     columns: COLUMNS,
-    keys: ['id'],
     nextPath: () => join(folder, `${++files}.rows`),
     onAdded() {},
   })
@@ -143,7 +142,7 @@ describe('a row file', () => {
     expect(files.length).toBeGreaterThan(1)
     expect(rows).toEqual([
       ['1', '0'],
-      ['2', '2'],
+      ['2', '1'],
       ['1', '0'],
       ['3', '1'],
     ])
@@ -213,7 +212,9 @@ describe('a transaction', () => {
 
 describe('a view', () => {
   const replace = (columns: readonly string[], query: string) =>
-    landing.atomically(() => landing.replaceView({ name: 'jobs', columns, query, comments: [] }))
+    landing.atomically(() =>
+      landing.replaceView({ schema: 'protime_flat', name: 'jobs', columns, query, comments: [] }),
+    )
   const shown = async () =>
     (
       await landing.query(
@@ -226,7 +227,7 @@ describe('a view', () => {
     await landing.run('CREATE VIEW theirs.jobs AS SELECT name FROM protime_flat.jobs')
     const made = await replace(['id', 'code', 'name'], "SELECT 1 AS id, 2 AS code, 'a' AS name")
     expect(await shown()).toEqual(['id integer', 'name text', 'code integer'])
-    expect(made).toBe((await landing.present()).viewOf('jobs'))
+    expect(made).toBe((await landing.present()).viewOf('protime_flat', 'jobs'))
   })
 
   it('of which a column gets another type is made again with its grants', async () => {
@@ -249,7 +250,7 @@ describe('a view', () => {
     const before = await replace(['id'], 'SELECT 1 AS id')
     await landing.run('CREATE VIEW theirs.jobs AS SELECT id FROM protime_flat.jobs')
     expect(await replace(['id'], "SELECT 'a' AS id")).toBe(undefined)
-    expect((await landing.present()).viewOf('jobs')).toBe(before)
+    expect((await landing.present()).viewOf('protime_flat', 'jobs')).toBe(before)
   })
 })
 
@@ -262,10 +263,10 @@ it('what exists is seen, and what is in the way of tables and views', async () =
     ['id', 'BIGINT'],
     ['at', 'TIMESTAMP WITH TIME ZONE'],
   ])
-  expect(present.inTheWayOf('people')).toBe('protime.people')
-  expect(present.inTheWayOf('jobs')).toBe('protime_flat.jobs')
-  expect(present.inTheWayOf('absences')).toBe(undefined)
-  expect(present.viewOf('jobs')).toBe('')
+  expect(present.inTheWayOf('protime', 'people')).toBe('protime.people')
+  expect(present.inTheWayOf('protime_flat', 'jobs')).toBe('protime_flat.jobs')
+  expect(present.inTheWayOf('protime_history', 'jobs')).toBe(undefined)
+  expect(present.viewOf('protime_flat', 'jobs')).toBe('')
 })
 
 it('the rows of a query of the user are JSON', async () => {

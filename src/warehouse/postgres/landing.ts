@@ -108,7 +108,7 @@ export function createLanding(
     },
     async append(table, files, columns, constants) {
       for (const file of files) {
-        const staged = await fresh(HELPER.content)
+        const staged = await fresh('_protime_appended')
         await create(staged, [`${HELPER.op} TEXT`], file.columns)
         await copy(staged, file)
         const wanted = new Set(columns.map(({ name }) => name))
@@ -119,7 +119,7 @@ export function createLanding(
         )
       }
     },
-    replaceView: (view) => replaceView(connection, sql, view),
+    replaceView: (view) => replaceView(connection, view),
     failureOf,
     async vacuum(table) {
       await connection.query(`VACUUM (ANALYZE) ${table}`)

@@ -7,7 +7,7 @@ export async function presentTables(
   connection: Connection,
   { schemas }: Pick<Dialect, 'schemas'>,
 ): Promise<PresentTables> {
-  const { tables, flat, account } = schemas
+  const { tables, flat, history, account } = schemas
   const columns = new Map<string, Map<string, string>>()
   for (const [
     table = '',
@@ -22,14 +22,26 @@ export async function presentTables(
     (
       await lowerCased(`SELECT ${literal(tables)} || '.' || owner.relname FROM pg_class AS owner
           WHERE ${isIn(tables)} AND owner.relkind NOT IN ('r', 'p')
-        UNION ALL SELECT ${literal(flat)} || '.' || owner.relname FROM pg_class AS owner
-          WHERE ${isIn(flat)} AND owner.relkind <> 'v'`)
+        ${[flat, history]
+          .map(
+            (schema) => `UNION ALL SELECT ${literal(schema)} || '.' || owner.relname
+              FROM pg_class AS owner WHERE ${isIn(schema)} AND owner.relkind <> 'v'`,
+          )
+          .join(' ')}`)
     ).map(([name]) => name),
   )
   const views = new Map(
     (
-      await lowerCased(`SELECT owner.relname, md5(pg_get_viewdef(owner.oid)) FROM pg_class AS owner
-        WHERE ${isIn(flat)} AND owner.relkind = 'v'`)
+      await lowerCased(
+        [flat, history]
+          .map(
+            (
+              schema,
+            ) => `SELECT ${literal(schema)} || '.' || owner.relname, md5(pg_get_viewdef(owner.oid))
+              FROM pg_class AS owner WHERE ${isIn(schema)} AND owner.relkind = 'v'`,
+          )
+          .join(' UNION ALL '),
+      )
     ).map(([name = '', digest = '']) => [name, digest]),
   )
   const own = new Set(
@@ -41,8 +53,8 @@ export async function presentTables(
   )
   return {
     columnsOf: (name) => columns.get(name),
-    inTheWayOf: (name) => [`${tables}.${name}`, `${flat}.${name}`].find((one) => others.has(one)),
-    viewOf: (name) => views.get(name) ?? '',
+    inTheWayOf: (schema, name) => [`${schema}.${name}`].find((one) => others.has(one)),
+    viewOf: (schema, name) => views.get(`${schema}.${name}`) ?? '',
     hasOwn: (name) => own.has(name),
   }
 

@@ -1,5 +1,6 @@
 import { ConnectorError } from '../../ground/errors.ts'
-import { isOwned, keepsDeletedRows, RedactedOtherwise } from '../account.ts'
+import { isOwned, RedactedOtherwise } from '../account.ts'
+import { assertForgettable, forgetHistory, historySpan } from '../history.ts'
 import type { Owner, Replacement, ReplacementRules } from '../landing.ts'
 import { quoted } from '../sql.ts'
 import type { PostgresLanding } from './landing.ts'
@@ -22,22 +23,24 @@ export async function prepareRewrite(
       if (error instanceof RedactedOtherwise) return true
       throw error
     })
-    if (isOurs) await landing.atomically(begin)
-    const keepsDeleted = isOurs && (await keepsDeletedRows(landing))
+    const history = isOurs ? await landing.atomically(begin) : undefined
     const meanwhile = `Streams of ${address} that were not read keep the rows that they had`
-    return { address, keepsDeleted, deletedRows: 0, states: new Map(), meanwhile, takePlace }
+    return { address, history, states: new Map(), meanwhile, takePlace }
   } finally {
     await landing.close()
   }
 
-  async function begin(): Promise<void> {
+  async function begin(): Promise<string | undefined> {
+    const span = await historySpan(landing)
+    assertForgettable(address, span, rules.forgetsHistory)
     const present = await landing.present()
     assertNoneOf(rules.kept.filter((stream) => present.columnsOf(stream) !== undefined))
     const redaction = literal(owner.redaction)
     const noted = present.hasOwn('rewrite')
       ? await landing.query(`SELECT redaction FROM ${account}.rewrite`)
       : []
-    if (noted[0]?.[0] === owner.redaction) return
+    if (noted[0]?.[0] === owner.redaction) return span
+    await forgetHistory(landing, span !== undefined)
     await landing.run(
       [
         `CREATE TABLE IF NOT EXISTS ${account}.rewrite (redaction TEXT)`,
@@ -49,6 +52,7 @@ export async function prepareRewrite(
         `UPDATE ${account}.owner SET redaction = ${redaction}`,
       ].join(';\n'),
     )
+    return span
   }
 
   /** Removes the rows of streams that were not read, and what deleted rows have left in the tables. */

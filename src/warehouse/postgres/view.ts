@@ -1,4 +1,4 @@
-import type { Dialect, FlatView } from '../landing.ts'
+import type { FlatView } from '../landing.ts'
 import { quoted } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { literal } from './dialect.ts'
@@ -13,11 +13,10 @@ const [NOT_REPLACED, DEPENDED_ON] = ['42P16', '2BP01']
  */
 export async function replaceView(
   connection: Connection,
-  { schemas: { flat } }: Pick<Dialect, 'schemas'>,
-  { name, columns, query, comments }: FlatView,
+  { schema, name, columns, query, comments }: FlatView,
 ): Promise<string | undefined> {
-  const view = `${flat}.${quoted(name)}`
-  const before = await columnsOf(connection, flat, name)
+  const view = `${schema}.${quoted(name)}`
+  const before = await columnsOf(connection, schema, name)
   const own = new Set(columns)
   const [kept, known] = [before.filter((column) => own.has(column)), new Set(before)]
   const order = [...kept, ...columns.filter((column) => !known.has(column))]
@@ -30,14 +29,14 @@ export async function replaceView(
       [
         `DROP VIEW ${view}`,
         `CREATE VIEW ${view} AS ${select}`,
-        ...(await grantsOf(connection, flat, name)),
+        ...(await grantsOf(connection, schema, name)),
       ].join(';\n'),
       DEPENDED_ON,
     ))
   if (!isDone) return undefined
   await connection.query(comments.join(';\n'))
   const { rows } = await connection.query(
-    `SELECT md5(pg_get_viewdef(to_regclass(${regclass(flat, name)})))`,
+    `SELECT md5(pg_get_viewdef(to_regclass(${regclass(schema, name)})))`,
   )
   return rows[0]?.[0] ?? undefined
 }

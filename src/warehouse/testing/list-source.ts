@@ -101,7 +101,6 @@ export async function syncLists(
     source,
     config: null,
     path,
-    keepsDeleted: false,
     owner: { tenant: 'acme', environment: 'custom', redaction: '' },
     exitCodeOf: ({ failures }) => (failures.length === 0 ? 0 : 1),
     tools: { log, mask: createMask(), signal: new AbortController().signal },

@@ -1,0 +1,55 @@
+import type { Command } from 'commander'
+import { type Act, examples, UsageError } from './command.ts'
+import type { HistoryOptions } from './history-actions.ts'
+import { personId, warehouseOption } from './sync-commands.ts'
+
+/** `protime history`: whether a warehouse keeps what its rows were before. */
+export function addHistory(program: Command, act: Act): void {
+  const noun = program
+    .command('history')
+    .description('keep what the rows of a warehouse were before, or forget it')
+    .addHelpText(
+      'after',
+      `\nThe views in the schema history have every version of a row, with known_from and known_until.
+${examples('history on', 'history keep 7y --warehouse acme.duckdb', 'history forget --person 42', 'history off --forget')}`,
+    )
+  const load = () => import('./history-actions.ts')
+  noun
+    .command('on')
+    .description('keep it from now on, as history: true in the configuration does')
+    .addOption(warehouseOption())
+    .action((options: HistoryOptions) =>
+      act(async (tools) => (await load()).keepHistory(tools, options)),
+    )
+  noun
+    .command('keep <time>')
+    .description('keep it for this long: 7y, 36mo, 90d')
+    .addOption(warehouseOption())
+    .action((time: string, options: HistoryOptions) =>
+      act(async (tools) => (await load()).keepHistory(tools, options, interval(time))),
+    )
+  noun
+    .command('off')
+    .description('remove it, and keep no more')
+    .addOption(warehouseOption())
+    .option('--forget', 'needed, because nobody can read it again')
+    .action((options: HistoryOptions & { readonly forget?: boolean }) =>
+      act(async (tools) => (await load()).forgetHistory(tools, options)),
+    )
+  noun
+    .command('forget')
+    .description('remove what was known of one person before')
+    .addOption(warehouseOption())
+    .requiredOption('--person <id>', 'people.id')
+    .action(({ person, ...options }: HistoryOptions & { readonly person: string }) =>
+      act(async (tools) => (await load()).forgetPerson(tools, options, personId(person))),
+    )
+}
+
+/** A time as an interval of SQL. */
+function interval(text: string): string {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,2})(y|mo|d)$/.exec(text) ?? []
+  const name = { y: 'years', mo: 'months', d: 'days' }[unit]
+  if (name === undefined) throw new UsageError('the time must be one such as 7y, 36mo or 90d')
+  return `${count} ${name}`
+}
