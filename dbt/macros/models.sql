@@ -42,30 +42,10 @@ union all
 
 {% macro stage_tenant(tenant, relation, key, columns) %}
 {%- set present = adapter.get_columns_in_relation(relation) if relation is not none else [] -%}
-{%- set deleted = protime.column_named(['_ab_cdc_deleted_at', '_sdc_deleted_at', '_deleted_at'], present) -%}
-{%- set loaded = protime.column_named(['_airbyte_extracted_at', '_sdc_extracted_at'], present) -%}
-{%- set sent = protime.column_named(['_ab_cdc_cursor'], present) -%}
-{%- set unfit = [] -%}
-{%- set texts = [] -%}
-{%- for path in key %}{% do texts.append(protime.staged([path], 'text', present)) %}{% endfor -%}
-{%- do texts.append("coalesce(" ~ protime.staged(['changeVersion'], 'text', present) ~ ", '')") if 'change_version' in columns | map('first') -%}
-{%- set fields %}
-    {{ protime.text_of(tenant.name) }} as tenant,
-    {%- for name, type, paths in columns %}
-    {%- set found = protime.values_at(paths.split('|'), type, present) %}
-    {{ protime.first_of(found | map(attribute='sql') | list, type) }} as {{ name }},
-    {%- do unfit.extend(found | selectattr('is_parsed') | list) %}
-    {%- if type not in ['json', 'timestamp'] and paths not in key and paths != 'changeVersion' %}
-      {%- do texts.append('coalesce(' ~ protime.first_of(found | map(attribute='text') | list, 'text') ~ ', chr(30))') %}
-    {%- endif %}
-    {%- endfor %}
-    {% if not unfit %}0{% endif %}
-    {%- for value in unfit %}
-    {{- '\n      + ' if not loop.first }}case when {{ value.raw }} is not null and {{ value.sql }} is null then 1 else 0 end
-    {%- endfor %} as _unfit_values,
-    {{ dbt.hash(texts | join(' || chr(31) || ')) }} as _content_hash,
-    cast({{ protime.utc(adapter.quote(loaded.name), loaded.dtype) if loaded else 'null' }} as {{ dbt.type_timestamp() }}) as _loaded_at
-{%- endset -%}
+{%- set deleted = protime.deleted_in(present) -%}
+{%- set sent = protime.sent_in(present) -%}
+{%- set loaded = protime.loaded_in(present) -%}
+{%- set fields = protime.staged_fields(tenant, key, columns, present) -%}
 {%- if relation is none -%}
 select {{ fields }} where 1 = 0
 {%- elif sent or loaded -%}
@@ -84,6 +64,35 @@ select {{ fields }}
 from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if deleted }}
 {%- endif -%}
 {% endmacro %}
+
+{#- The columns of a loader: when a row was deleted, the order of records, and when the record was loaded. -#}
+{% macro deleted_in(present) %}{{ return(protime.column_named(['_ab_cdc_deleted_at', '_sdc_deleted_at', '_deleted_at'], present)) }}{% endmacro %}
+{% macro sent_in(present) %}{{ return(protime.column_named(['_ab_cdc_cursor'], present)) }}{% endmacro %}
+{% macro loaded_in(present) %}{{ return(protime.column_named(['_airbyte_extracted_at', '_sdc_extracted_at'], present)) }}{% endmacro %}
+
+{#- The select list of the rows of a table: its columns, and those that every staging model has. -#}
+{% macro staged_fields(tenant, key, columns, present) %}
+{%- set loaded = protime.loaded_in(present) -%}
+{%- set unfit = [] -%}
+{%- set texts = [] -%}
+{%- for path in key %}{% do texts.append(protime.staged([path], 'text', present)) %}{% endfor -%}
+{%- do texts.append("coalesce(" ~ protime.staged(['changeVersion'], 'text', present) ~ ", '')") if 'change_version' in columns | map('first') %}
+    {{ protime.text_of(tenant.name) }} as tenant,
+    {%- for name, type, paths in columns %}
+    {%- set found = protime.values_at(paths.split('|'), type, present) %}
+    {{ protime.first_of(found | map(attribute='sql') | list, type) }} as {{ name }},
+    {%- do unfit.extend(found | selectattr('is_parsed') | list) %}
+    {%- if type not in ['json', 'timestamp'] and paths not in key and paths != 'changeVersion' %}
+      {%- do texts.append('coalesce(' ~ protime.first_of(found | map(attribute='text') | list, 'text') ~ ', chr(30))') %}
+    {%- endif %}
+    {%- endfor %}
+    {% if not unfit %}0{% endif %}
+    {%- for value in unfit %}
+    {{- '\n      + ' if not loop.first }}case when {{ value.raw }} is not null and {{ value.sql }} is null then 1 else 0 end
+    {%- endfor %} as _unfit_values,
+    {{ dbt.hash(texts | join(' || chr(31) || ')) }} as _content_hash,
+    cast({{ protime.utc(adapter.quote(loaded.name), loaded.dtype) if loaded else 'null' }} as {{ dbt.type_timestamp() }}) as _loaded_at
+{%- endmacro %}
 
 {% macro names_of(columns) %}
   {{- return((['tenant'] + columns | map('first') | list + ['_unfit_values', '_content_hash', '_loaded_at']) | join(', ')) -}}
