@@ -29,6 +29,7 @@ import {
   addWrite,
 } from './resource-commands.ts'
 import {
+  addClose,
   addDbt,
   addInit,
   addPerson,
@@ -129,6 +130,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addStatus(program, act, bare)
   addSync(program, act)
   addVerify(program, act)
+  addClose(program, act)
   addDbt(program, bare)
   addPerson(program, act)
   addReferences(program, act)

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { PersonDialect } from '../person/conditions.ts'
 import { DIALECTS } from '../verify/landing-queries.ts'
+import type { CloseOptions } from './close-action.ts'
 import {
   type Act,
   type BareAct,
@@ -242,6 +243,23 @@ ${examples('verify', 'verify --sync', 'verify --sql postgres --streams people,cl
 function wholeNumber(text: string): number {
   if (!/^(0|[1-9]\d{0,8})$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
   return Number(text)
+}
+
+/** `protime close`: notes what a month was. */
+export function addClose(program: Command, act: Act): void {
+  program
+    .command('close <month>')
+    .description('close a month in the warehouse: from then on, its corrections can be asked for')
+    .addOption(warehouseOption())
+    .addHelpText(
+      'after',
+      `\nNotes the moment of the last commit; of several closes of a month, the last one counts. Needs the history of the
+warehouse, and a sync of all streams after the month. The dbt model protime__corrections has what changes later.
+${examples('close 2026-10', 'close 2026-10 --warehouse acme.duckdb')}`,
+    )
+    .action((month: string, options: CloseOptions) =>
+      act(async (tools) => (await import('./close-action.ts')).close(tools, month, options)),
+    )
 }
 
 /** `protime dbt init`: a dbt project for a warehouse of `protime sync`. */
