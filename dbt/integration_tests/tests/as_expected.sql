@@ -58,7 +58,15 @@
         '2|2026-11-10|edited|1',
         '3|2026-11-10|due_but_neither_present_nor_absent|456',
         '3|2026-11-11|present_without_clocking|456',
-        '3|2026-11-19|generated|1',
+        '3|2026-11-19|generated|2',
+        '1|2026-11-18|missing_clocking|1',
+        '2|2026-11-18|missing_clocking|1',
+    ],
+    'protime__presence_now': [
+        ['person_id', 'presence', 'date_day', 'first_minute', 'last_minute'],
+        '1|present|2026-11-18|1320|1320',
+        '2|left|2026-11-20|-1420|-1411',
+        '3|present|2026-11-19|20|20',
     ],
 } %}
 {%- for model, table in tables.items() %}
