@@ -60,14 +60,15 @@ describe('a client of protime sync that no longer sees half of the people', () =
     expect([(await read(place)).exitCode, held(place)]).toEqual([0, before])
   })
 
-  it.each([
+  it.each<[string, number, string[], string[], boolean?]>([
     ['while links live, of streams that are listed', 1, ['department_histories'], []],
     ['by a full refresh', 1, ['people', 'department_histories'], ['--full-refresh']],
     ['by a rewrite', 1, ['people', 'department_histories'], ['--rewrite']],
-    ['in a file that keeps deleted rows', 73, ['people'], ['--keep-deleted']],
-  ])('deletes nothing %s', async (_when, hours, streams, words) => {
-    const { emulator, sync, ask, verify } = await start(streams)
-    await sync(...words.filter((word) => word === '--keep-deleted'))
+    ['in a file with a history', 73, ['people'], [], true],
+  ])('deletes nothing %s', async (_when, hours, streams, words, history = false) => {
+    const { emulator, settings, sync, ask, verify } = await start(streams)
+    settings['history'] = history
+    await sync()
     const rows = () => ask(`SELECT * EXCLUDE _known_from FROM ${streams.at(-1)} ORDER BY id`)
     const before = await rows()
     hideHalf()

@@ -58,17 +58,20 @@ describe('the stream inventory', () => {
     }
   })
 
-  it('is right if deleted rows are kept', async () => {
-    configure(FEW)
-    await sync('--keep-deleted')
+  it('is right with a history, and has none itself', async () => {
+    configure({ ...FEW, history: true })
+    await sync()
     tenant.emulator.randomChanges(CHANGES)
-    await sync('--keep-deleted')
+    await sync()
     expect(await differences()).toEqual([])
-    // The rows of this inventory about clockings are kept as deleted ones, too.
-    await sync('--keep-deleted', '--streams', 'jobs,inventory')
+    await sync('--streams', 'jobs,inventory')
     tenant.emulator.randomChanges({ ...CHANGES, seed: 2 })
-    await sync('--keep-deleted', '--streams', 'clockings')
+    await sync('--streams', 'clockings')
     expect(await differences()).toEqual([])
+    const views = "SELECT view_name FROM duckdb_views() WHERE schema_name = 'history'"
+    expect((await ask(warehouse(), views)).map(({ view_name }) => view_name).sort()).toEqual(
+      [...(FEW.streams as readonly string[])].filter((name) => name !== 'inventory').sort(),
+    )
   })
 
   // The records are complete here; the other treatments follow below.

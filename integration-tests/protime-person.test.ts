@@ -162,9 +162,7 @@ describe('protime person export', () => {
 /** Whether the columns of a row have the values of one of these records. */
 function isSame(row: Row, records: readonly Row[]): boolean {
   const plain = Object.fromEntries(
-    Object.entries(row).flatMap(([name, value]) =>
-      value === null || name === '_deleted_at' ? [] : [[name, value]],
-    ),
+    Object.entries(row).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
   )
   return records.some((record) => {
     const known = Object.entries(record).filter(([, value]) => value !== null)
@@ -191,9 +189,9 @@ describe('protime person erase', () => {
   })
 
   it('leaves no byte of the person, and nothing comes back', { timeout: 120_000 }, async () => {
-    const { warehouse, words, sync } = settle({ privacy_key: KEY })
+    const { warehouse, words, sync } = settle({ privacy_key: KEY, history: true })
     const copy = join(folder, 'readers.duckdb')
-    expect(await sync('--keep-deleted', '--publish', copy)).toMatchObject({ exitCode: 0 })
+    expect(await sync('--publish', copy)).toMatchObject({ exitCode: 0 })
     await removeFromService()
     expect(await sync('--publish', copy)).toMatchObject({ exitCode: 0 })
     writeFileSync(`${warehouse}.rewrite`, `half of a file with ${NAME}`)
@@ -251,7 +249,7 @@ async function miscounted(warehouse: string): Promise<string[]> {
     const counted = `SELECT records FROM inventory WHERE stream = '${stream}' AND part = 'all' AND "isComplete"`
     const [row] = await ask(
       warehouse,
-      `SELECT (${counted}) = (SELECT count(*) FROM ${stream} WHERE _deleted_at IS NULL) AS agrees`,
+      `SELECT (${counted}) = (SELECT count(*) FROM ${stream}) AS agrees`,
     )
     if (row?.['agrees'] !== true) wrong.push(stream)
   }

@@ -17,11 +17,18 @@ describe('the rows of protime sync that are older than what is kept', () => {
   it('leave each dated stream once, and are not requested again', async () => {
     tenant = await startSyncedTenant([...dated, 'people'], { people: 6, months: 4 })
     const { emulator, sync, settings, ask, verify, counts } = tenant
-    await sync('--keep-deleted')
+    settings['history'] = true
+    await sync()
+    emulator.remove('clockings', Number(emulator.all('clockings')[0]?.['id']))
+    await sync()
+    const versions = () =>
+      ask("SELECT count(*)::INT AS n FROM history.clockings WHERE date < '2026-09-01'")
+    expect((await versions())[0]?.['n']).toBeGreaterThan(0)
     const before = await counts()
     settings['retain_months'] = 2
     const { exitCode, stderr } = await sync()
     expect([exitCode, stderr.includes('WARN') && /days|deleted/.test(stderr)]).toEqual([0, false])
+    expect(await versions()).toEqual([{ n: 0 }])
     const after = await counts()
     expect(after['people']).toBe(before['people'])
     for (const stream of dated) {

@@ -40,14 +40,8 @@ export async function heldBy(
       `SELECT column_name FROM duckdb_columns() WHERE schema_name = 'main' AND table_name = '${stream.stream}'`,
     )
     if (columns.length === 0) continue
-    const isMarked = columns.some((column) => column['column_name'] === '_deleted_at')
     const found: string[] = []
-    for await (const text of tableRows(
-      stream.stream,
-      connection,
-      isMarked ? '_deleted_at IS NULL' : 'true',
-    ))
-      found.push(text)
+    for await (const text of tableRows(stream.stream, connection)) found.push(text)
     const held = found.map((text) => JSON.parse(text) as Row)
     texts.set(stream.stream, found)
     rows.set(stream.stream, held)

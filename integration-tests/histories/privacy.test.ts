@@ -18,7 +18,7 @@ const QUIET: PrivacySync = {
   do: 'sync',
   refusal: null,
   killAfter: 0,
-  keepsDeleted: false,
+  keepsHistory: false,
   isFull: false,
 }
 

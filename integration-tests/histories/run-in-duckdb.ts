@@ -46,8 +46,6 @@ interface Running {
   readonly tenant: Tenant
   readonly folder: string
   readonly settings: Record<string, unknown>
-  /** The words of each sync that the history has chosen once. */
-  readonly always: readonly string[]
   /** Those of the next sync alone. */
   once: readonly string[]
   host: '127.0.0.1' | 'localhost'
@@ -77,8 +75,10 @@ export async function runInDuckDb({ streams, options, settings, seeded, steps }:
       streams: all,
       tenant,
       folder,
-      settings: { future_days: 730, privacy_key: PRIVACY_KEY, ...settings },
-      always: (options.seed ?? 0) % 3 === 0 ? ['--keep-deleted'] : [],
+      settings: {
+        ...{ future_days: 730, privacy_key: PRIVACY_KEY, history: (options.seed ?? 0) % 3 === 0 },
+        ...settings,
+      },
       once: [],
       host: '127.0.0.1',
       elsewhere: undefined,
@@ -112,7 +112,7 @@ async function take(step: Step, running: Running): Promise<void> {
   else if (step.do === 'rewind') rewind(step.syncs, running)
   else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
   else if (step.do === 'switch-mode')
-    running.once = [step.isCleared ? '--rewrite' : '--full-refresh']
+    running.once = step.isCleared ? ['--rewrite', '--forget-history'] : ['--full-refresh']
   else if (step.do === 'address') running.host = step.host
   else if (step.do === 'environment')
     running.elsewhere = step.domain === undefined ? undefined : step
@@ -174,15 +174,12 @@ async function sync(running: Running, commits = 0): Promise<number> {
 
 /** Runs `protime sync`; as a process where it must refuse the file, because that has to end by itself. */
 async function run(running: Running): Promise<number> {
-  const { folder, emulator, streams, left, always } = running
+  const { folder, emulator, streams, left } = running
   emulator.advance(BETWEEN_SYNCS)
   const config = join(folder, 'config.json')
   writeFileSync(config, JSON.stringify(configOf(running)), { mode: 0o600 })
   const named = streams.map(({ stream }) => stream).filter((name) => !left.has(name))
-  const words = [
-    ...['sync', '--quiet', '--config', config, '--warehouse', fileOf(running)],
-    ...always,
-  ]
+  const words = [...['sync', '--quiet', '--config', config, '--warehouse', fileOf(running)]]
   const chosen = ['--streams', [...named, 'inventory'].join(',')]
   const { once } = running
   running.once = []
@@ -204,7 +201,7 @@ async function run(running: Running): Promise<number> {
   // Personal data of before must not stay: everything is read into another file.
   running.isAnew = true
   const all = [...streams.map(({ stream }) => stream), 'inventory']
-  return (await asked('--rewrite', '--streams', all.join(','))).exitCode
+  return (await asked('--rewrite', '--forget-history', '--streams', all.join(','))).exitCode
 }
 
 async function refuseElsewhere(words: readonly string[], running: Running): Promise<void> {
@@ -237,7 +234,7 @@ function configOf({ emulator, settings, host, elsewhere }: Running): object {
 }
 
 function fileOf({ folder }: Running): string {
-  return join(folder, 'history.duckdb')
+  return join(folder, 'tenant.duckdb')
 }
 
 function copyFile(running: Running): void {

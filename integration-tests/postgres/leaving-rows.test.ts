@@ -28,39 +28,43 @@ describe.skipIf(IS_LEFT_OUT)('a client that no longer sees half of the people', 
   const differences = async () => (await tenant.verify()).summary
   const approvalIn = (stderr: string) => ['--approve-deletes', `${/people:\d+:\S+Z/.exec(stderr)}`]
 
-  it.each([
+  it.each<[string, number, string[], boolean?]>([
     ['after the links have died', 73, []],
     ['by a full refresh', 1, ['--full-refresh']],
     ['by a rewrite', 1, ['--rewrite']],
-    ['in a warehouse that keeps deleted rows', 73, ['--keep-deleted']],
-  ])('deletes nothing %s, and later what is approved', async (_when, hours, words) => {
-    const { emulator, sync, counts } = await start(['people', 'department_histories'], {
-      people: 40,
-      months: 0,
-    })
-    await sync(...words.filter((word) => word === '--keep-deleted'))
-    const before = await counts()
-    hideHalf()
-    emulator.insert('people', { id: 1001 })
-    const held = { ...before, people: Number(before['people']) + 1 }
-    emulator.advance({ hours })
-    const { exitCode, failures } = await sync(...words)
-    expect([exitCode, failures.length, await counts()]).toEqual([2, 2, held])
-    expect(await differences()).toMatchObject({ differences: 0 })
-    emulator.advance({ hours: 73 })
-    expect([(await sync()).exitCode, await counts()]).toEqual([2, held])
-    showAll()
-    emulator.advance({ hours: 1 })
-    expect((await sync(...words)).exitCode).toBe(0)
-    expect(await differences()).toMatchObject({ differences: 0, withheld: 0 })
-    hideHalf()
-    emulator.advance({ hours: 73 })
-    const { stderr } = await sync('--streams', 'people')
-    emulator.advance({ hours: 1 })
-    const approved = await sync('--streams', 'people', ...approvalIn(stderr))
-    const living = `SELECT count(*)::INT AS n FROM ${schema()}_flat.people`
-    expect([approved.exitCode, await tenant.ask(living)]).toEqual([0, [{ n: 21 }]])
-  })
+    ['in a warehouse with a history', 73, [], true],
+  ])(
+    'deletes nothing %s, and later what is approved',
+    async (_when, hours, words, history = false) => {
+      const { emulator, settings, sync, counts } = await start(['people', 'department_histories'], {
+        people: 40,
+        months: 0,
+      })
+      settings['history'] = history
+      await sync()
+      const before = await counts()
+      hideHalf()
+      emulator.insert('people', { id: 1001 })
+      const held = { ...before, people: Number(before['people']) + 1 }
+      emulator.advance({ hours })
+      const { exitCode, failures } = await sync(...words)
+      expect([exitCode, failures.length, await counts()]).toEqual([2, 2, held])
+      expect(await differences()).toMatchObject({ differences: 0 })
+      emulator.advance({ hours: 73 })
+      expect([(await sync()).exitCode, await counts()]).toEqual([2, held])
+      showAll()
+      emulator.advance({ hours: 1 })
+      expect((await sync(...words)).exitCode).toBe(0)
+      expect(await differences()).toMatchObject({ differences: 0, withheld: 0 })
+      hideHalf()
+      emulator.advance({ hours: 73 })
+      const { stderr } = await sync('--streams', 'people')
+      emulator.advance({ hours: 1 })
+      const approved = await sync('--streams', 'people', ...approvalIn(stderr))
+      const living = `SELECT count(*)::INT AS n FROM ${schema()}_flat.people`
+      expect([approved.exitCode, await tenant.ask(living)]).toEqual([0, [{ n: 21 }]])
+    },
+  )
 
   it('leaves no name in the warehouse by a rewrite with stricter settings, once its rows may go', async () => {
     const { emulator, sync, settings, ask, verify } = await start(['people'], { people: 40 })
@@ -129,10 +133,12 @@ describe.skipIf(IS_LEFT_OUT)('the rows that are older than what is kept', () => 
       people: 6,
       months: 4,
     })
-    await sync('--keep-deleted')
+    settings['history'] = true
+    await sync()
     const before = await counts()
-    const old = `INSERT INTO ${schema()}.clockings (id, date, _known_from, _deleted_at) VALUES`
-    await server.query(`${old} (-1, NULL, now(), NULL), (-2, '2026-08-31', now(), NULL),
+    await server.query(`INSERT INTO ${schema()}.clockings (id, date, _known_from) VALUES
+      (-1, NULL, now()), (-2, '2026-08-31', now())`)
+    await server.query(`INSERT INTO ${schema()}_meta.closed_clockings (id, date, _known_from, _known_until) VALUES
       (-3, '2026-08-31', now(), now()), (-4, '2026-09-01', now(), now())`)
     settings['retain_months'] = 2
     expect((await sync()).exitCode).toBe(0)
@@ -143,7 +149,7 @@ describe.skipIf(IS_LEFT_OUT)('the rows that are older than what is kept', () => 
       ).toEqual([{ n: 0 }])
     }
     expect(
-      await ask(`SELECT id::INT AS id FROM ${schema()}.clockings WHERE id < 0 ORDER BY 1`),
+      await ask(`SELECT id::INT AS id FROM ${schema()}_history.clockings WHERE id < 0 ORDER BY 1`),
     ).toEqual([{ id: -4 }, { id: -1 }])
     await server.query(`DELETE FROM ${schema()}.clockings WHERE id < 0`)
     expect((await verify()).summary).toMatchObject({ differences: 0, withheld: 0 })

@@ -51,7 +51,9 @@ const ask = async (sql: string) => (await server.query(sql)).trim()
 const verified = () => verify(...configured(), '--warehouse', address())
 
 describe.skipIf(IS_LEFT_OUT)('protime sync into PostgreSQL', () => {
-  it('makes the warehouse equal to the service, and its views equal to those of DuckDB', async () => {
+  it('makes the warehouse equal to the service, and its views equal to those of DuckDB', {
+    timeout: 180_000,
+  }, async () => {
     expect(await sync()).toMatchObject({ exitCode: 0 })
     expect((await verified()).differences).toEqual([])
     tenant.emulator.randomChanges(CHANGES)

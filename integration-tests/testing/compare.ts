@@ -131,11 +131,10 @@ export async function warehouseDifferences(
   return found
 }
 
-/** The rows of a table as JSON texts, by the names of the service and with nulls; all, or those that meet a condition. */
+/** The rows of a table as JSON texts, by the names of the service and with nulls. */
 export async function* tableRows(
   stream: string,
   connection: DuckDBConnection,
-  condition = 'true',
 ): AsyncGenerator<string> {
   const reader = await connection.runAndReadAll(
     'SELECT property, name, variant_of FROM _protime.columns WHERE stream = $stream',
@@ -152,7 +151,7 @@ export async function* tableRows(
       return `${literal(JSON.parse(property) as string)}, ${value}`
     })
   const result = await connection.stream(
-    `SELECT json_object(${members.join(', ')})::VARCHAR FROM main."${stream}" WHERE ${condition}`,
+    `SELECT json_object(${members.join(', ')})::VARCHAR FROM main."${stream}"`,
   )
   for await (const batch of result.yieldRows()) yield* batch.map(([text]) => String(text))
 }

@@ -12,9 +12,7 @@ type Row = Readonly<Record<string, unknown>>
 export async function inventoryDifferences(connection: DuckDBConnection): Promise<string[]> {
   const ask = async (sql: string): Promise<Row[]> =>
     (await connection.runAndReadAll(sql)).getRowObjectsJson()
-  const told = await ask('SELECT * FROM main.inventory WHERE "isComplete"')
-  // Where deleted rows are kept, those of earlier inventories are, too.
-  const inventory = told.filter((row) => (row['_deleted_at'] ?? null) === null)
+  const inventory = await ask('SELECT * FROM main.inventory WHERE "isComplete"')
   const found: string[] = []
   for (const level of ['keys', 'rows'])
     for (const stream of new Set(
@@ -60,7 +58,6 @@ async function sumsHeld(
   const part = isByMonth ? `coalesce(substr(CAST("${day}" AS VARCHAR), 1, 7), 'none')` : `'all'`
   const isInteger = name !== 'activity_definitions' && key.length === 1
   const living = [
-    ...(has('_deleted_at') ? ['_deleted_at IS NULL'] : []),
     ...(isByMonth && from !== null ? [`("${day}" IS NULL OR "${day}" >= '${from}')`] : []),
     ...(isByMonth && until !== null ? [`("${day}" IS NULL OR "${day}" <= '${until}')`] : []),
   ]

@@ -20,6 +20,7 @@ import {
   StartError,
   UsageError,
 } from './command.ts'
+import { addPerson } from './person-commands.ts'
 import {
   addJobCategories,
   addReferences,
@@ -31,8 +32,8 @@ import {
 import {
   addClose,
   addDbt,
+  addHistory,
   addInit,
-  addPerson,
   addPreview,
   addStatus,
   addSync,
@@ -130,6 +131,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addStatus(program, act, bare)
   addSync(program, act)
   addVerify(program, act)
+  addHistory(program, act)
   addClose(program, act)
   addDbt(program, bare)
   addPerson(program, act)

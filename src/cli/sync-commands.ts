@@ -1,18 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { PersonDialect } from '../person/conditions.ts'
 import { DIALECTS } from '../verify/landing-queries.ts'
 import type { CloseOptions } from './close-action.ts'
-import {
-  type Act,
-  type BareAct,
-  CONFIG_FILE,
-  EXIT,
-  examples,
-  keyAndValue,
-  UsageError,
-} from './command.ts'
+import { type Act, type BareAct, CONFIG_FILE, EXIT, examples, UsageError } from './command.ts'
 import type { DbtInitOptions } from './dbt-init-action.ts'
-import type { EraseOptions, ExportOptions } from './person-actions.ts'
+import type { HistoryOptions } from './history-actions.ts'
 import type { StatusOptions } from './status-action.ts'
 import type { SyncOptions } from './sync-action.ts'
 import type { VerifyOptions } from './verify-action.ts'
@@ -206,6 +197,49 @@ function milliseconds(text: string): number {
   return Number(count) * size
 }
 
+/** `protime history`: whether a warehouse keeps what its rows were before. */
+export function addHistory(program: Command, act: Act): void {
+  const noun = program
+    .command('history')
+    .description('keep what the rows of a warehouse were before, or forget it')
+    .addHelpText(
+      'after',
+      `\nThe views in the schema history have every version of a row, with known_from and known_until.
+${examples('history on', 'history keep 7y --warehouse acme.duckdb', 'history off --forget')}`,
+    )
+  const load = () => import('./history-actions.ts')
+  noun
+    .command('on')
+    .description('keep it from now on, as history: true in the configuration does')
+    .addOption(warehouseOption())
+    .action((options: HistoryOptions) =>
+      act(async (tools) => (await load()).keepHistory(tools, options)),
+    )
+  noun
+    .command('keep <time>')
+    .description('keep it for this long: 7y, 36mo, 90d')
+    .addOption(warehouseOption())
+    .action((time: string, options: HistoryOptions) =>
+      act(async (tools) => (await load()).keepHistory(tools, options, interval(time))),
+    )
+  noun
+    .command('off')
+    .description('remove it, and keep no more')
+    .addOption(warehouseOption())
+    .option('--forget', 'needed, because nobody can read it again')
+    .action((options: HistoryOptions & { readonly forget?: boolean }) =>
+      act(async (tools) => (await load()).forgetHistory(tools, options)),
+    )
+}
+
+/** A time as an interval of SQL. */
+function interval(text: string): string {
+  const [, count = '', unit = ''] = /^([1-9]\d{0,2})(y|mo|d)$/.exec(text) ?? []
+  const name = { y: 'years', mo: 'months', d: 'days' }[unit]
+  if (name === undefined) throw new UsageError('the time must be one such as 7y, 36mo or 90d')
+  return `${count} ${name}`
+}
+
 /** `protime verify`: compares a warehouse with the service. */
 export function addVerify(program: Command, act: Act): void {
   program
@@ -284,76 +318,4 @@ ${examples('dbt init', 'dbt init --warehouse acme.duckdb --project acme-models')
         return dbtInit(tools, await withWarehouse(program, options))
       }),
     )
-}
-
-/** `protime person`: what a warehouse has about one person. */
-export function addPerson(program: Command, act: Act): void {
-  const noun = program
-    .command('person')
-    .description('export or erase what a warehouse has about one person')
-    .addHelpText(
-      'after',
-      examples(
-        'person export 42 --output person.jsonl',
-        'person export --reference people:@employee-number=1042',
-        'person erase 42 --publish readers.duckdb',
-        'person sql 42 --dialect postgres',
-      ),
-    )
-  const load = () => import('./person-actions.ts')
-  const warehouse = () => new Option('--warehouse <file>', 'the DuckDB file of protime sync')
-  noun
-    .command('export [id]')
-    .description('print all rows of a person, then texts of others that may name the person')
-    .addOption(warehouse())
-    .option(
-      '--reference <people:name=value>',
-      'a reference of the person, in place of the id',
-      reference,
-    )
-    .option('--output <file>', 'write a new file that only you can read')
-    .action((id: string | undefined, options: ExportOptions) =>
-      act(async (tools) => (await load()).exportPerson(tools, id && personId(id), options)),
-    )
-  noun
-    .command('erase <id>')
-    .description(
-      'erase a person whom the service no longer lists from the file and its copies, and print a receipt',
-    )
-    .addOption(warehouse())
-    .option(
-      '--publish <file>',
-      'a copy to replace; repeatable',
-      (file: string, files: string[]) => [...files, file],
-      [],
-    )
-    .action((id: string, options: EraseOptions) =>
-      act(async (tools) => (await load()).erase(tools, personId(id), options)),
-    )
-  noun
-    .command('sql <id>')
-    .description('print statements for a warehouse that Airbyte or Singer fills')
-    .addOption(warehouse().hideHelp())
-    .addOption(
-      new Option('--dialect <dialect>', 'the database')
-        .choices(['duckdb', 'postgres'])
-        .makeOptionMandatory(),
-    )
-    .action((id: string, { dialect }: { dialect: PersonDialect }) =>
-      act(async (tools) => (await load()).printPersonSql(tools, personId(id), dialect)),
-    )
-}
-
-function personId(text: string): string {
-  if (!/^[1-9]\d{0,15}$/.test(text))
-    throw new UsageError('the id of a person is a whole number, as in people.id')
-  return text
-}
-
-function reference(text: string): NonNullable<ExportOptions['reference']> {
-  const [, collection, rest = ''] = /^([^:]+):(.*)$/s.exec(text) ?? []
-  if (collection !== 'people')
-    throw new InvalidArgumentError('It must have the form people:NAME=VALUE.')
-  const [name, value] = keyAndValue(rest)
-  return { name, value }
 }

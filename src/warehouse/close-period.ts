@@ -1,11 +1,10 @@
 import { ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
 import { openOwned } from './account.ts'
+import { withLanding } from './change-history.ts'
 import { historySpan } from './history.ts'
 import type { Landing, Owner, Patience } from './landing.ts'
 import { engineOf } from './landings.ts'
-import { withFolder } from './sync-folder.ts'
-import { openLanding } from './warehouse.ts'
 
 /** A month, as a period that is closed. Days are ISO texts. */
 export interface Period {
@@ -47,18 +46,10 @@ export interface CloseSettings {
  */
 export async function closePeriod(settings: CloseSettings): Promise<string> {
   const { path, owner, patience, log } = settings
-  const engine = engineOf(path)
   // Only to refuse what is no warehouse: to open one for writing would create it.
-  const found = await openOwned(engine, path, owner, patience)
+  const found = await openOwned(engineOf(path), path, owner, patience)
   await found.close()
-  return withFolder(path, engine.folderOf(path), async (folder) => {
-    const landing = await openLanding({ path, folder, owner, patience, log })
-    try {
-      return await landing.atomically(() => close(landing, settings))
-    } finally {
-      await landing.close()
-    }
-  })
+  return withLanding({ path, owner, patience, log }, (landing) => close(landing, settings))
 }
 
 async function close(landing: Landing, settings: CloseSettings): Promise<string> {

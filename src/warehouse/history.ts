@@ -20,7 +20,6 @@ export function historyTables({ schemas: { account } }: Dialect): string[] {
 /** How long a landing keeps closed versions; undefined if it keeps none. Only reads. */
 export async function historySpan(landing: Landing): Promise<string | undefined> {
   const { account } = landing.sql.schemas
-  if (!(await landing.present()).hasOwn('fields')) return undefined
   const [[span] = []] = await landing.query(`SELECT owner.history FROM ${account}.owner AS owner`)
   return span ?? undefined
 }
@@ -64,16 +63,16 @@ export async function storedHistories(landing: Landing): Promise<Map<string, Set
 }
 
 /**
- * A stream was read to its end, `isWhole` if completely: its history begins, if it has not, and has the members of its
+ * A stream was read to its end, and if `isRead` completely rather than its changes: its history begins, if it has not, and has the members of its
  * columns. Returns what is known of it then.
  */
 export async function noteRead(
   landing: Landing,
   { name, columns, history }: Table,
-  isWhole: boolean,
+  isRead: boolean,
   moment: string,
 ): Promise<History | undefined> {
-  if (history === undefined || (history.hasBegun && !isWhole)) return history
+  if (history === undefined || (history.hasBegun && !isRead)) return history
   const { schemas, literal } = landing.sql
   const { account } = schemas
   const stream = literal(name)
@@ -125,7 +124,13 @@ export async function forgetHistory(landing: Landing, keepsMore: boolean): Promi
     `DELETE FROM ${account}.fields`,
     `DELETE FROM ${account}.closes`,
     `UPDATE ${account}.streams SET known_since = NULL`,
-    ...(keepsMore ? [] : [`UPDATE ${account}.owner SET history = NULL`]),
+    ...(keepsMore
+      ? []
+      : [
+          `UPDATE ${account}.owner SET history = NULL`,
+          // The views of the next sync are others, not changed ones.
+          `UPDATE ${account}.described SET digest = ''`,
+        ]),
   ]
   await landing.run(statements.join(';\n'))
 }

@@ -107,19 +107,19 @@ export async function loadRows(
   if (next === undefined && isOver) {
     const batch = files.length === 0 ? undefined : await readBatch(landing, table, files)
     const incoming = batch?.incoming ?? noRowsOf(table)
-    rows = await settle(landing, table, incoming, { moment, isWhole, rows })
+    rows = await settle(landing, table, incoming, { moment, isRead: true, isWhole, rows })
     return { generation, rows, next, longest, isFilling: false, added: batch?.added }
   }
   if (next === undefined) await landing.run(createTable(sql, waiting, sql.waiting))
   const done = await add(waiting, next?.rows ?? 0, true)
   // A row whose deletion was reported is gone, whether the read is complete some day or not.
   if (done.gone !== undefined)
-    rows = await settle(landing, table, done.gone, { moment, isWhole: false, rows })
+    rows = await settle(landing, table, done.gone, { moment, isRead: false, isWhole: false, rows })
   if (!isOver) {
     next = { generation, rows: done.rows }
     return { ...progress, rows, next, longest, added: done.added }
   }
-  rows = await settle(landing, table, rowsOf(waiting), { moment, isWhole, rows })
+  rows = await settle(landing, table, rowsOf(waiting), { moment, isRead: true, isWhole, rows })
   await landing.run(`DROP TABLE ${waiting.place}`)
   return { generation, rows, next: undefined, longest, isFilling: false, added: done.added }
 
@@ -132,7 +132,7 @@ export async function loadRows(
       return { rows: before + count, added, gone: undefined }
     }
     const { incoming, added, hasDeletes } = await readBatch(landing, into, files)
-    const settling = { moment, isWhole: false, rows: before }
+    const settling = { moment, isRead: false, isWhole: false, rows: before }
     const rows = await settle(landing, into, incoming, settling)
     return { rows, added, gone: hasDeletes ? goneOf(incoming) : undefined }
   }

@@ -130,7 +130,7 @@ async function runCommits(landing: Landing, commits: readonly Commit[], keepsHis
       waiting = progress.generation < 0 ? undefined : new Map()
     }
     const before = new Map(model)
-    const isWhole = waiting !== undefined && end === 'whole'
+    const isRead = waiting !== undefined && end !== 'none'
     model = modelAfter(model, waiting, records, end)
     if (waiting !== undefined && end !== 'none') waiting = undefined
     added.add(linesOf(records), generation)
@@ -161,7 +161,7 @@ async function runCommits(landing: Landing, commits: readonly Commit[], keepsHis
     expect(progress.rows).toBe(model.size)
     /** Whether a row differs by nothing but a field that this read is the first to fill. */
     const isFilled = (old: Row | undefined, row: Row | undefined) =>
-      isWhole &&
+      isRead &&
       history?.hasBegun === true &&
       !history.members.has('extra') &&
       old?.extra === 'null' &&

@@ -15,7 +15,9 @@ export type Incoming = string
 export interface Settling {
   /** The moment from which the rows are known, as an expression. */
   readonly moment: string
-  /** Whether rows that did not come are gone. */
+  /** Whether the rows are those of a complete read, rather than changes, */
+  readonly isRead: boolean
+  /** and whether rows that did not come are gone. */
   readonly isWhole: boolean
   /** How many rows the table has. */
   readonly rows: number
@@ -87,12 +89,12 @@ async function replaceChanged(
   landing: Landing,
   table: Table,
   incoming: Incoming,
-  { moment, isWhole, rows }: Settling,
+  { moment, isRead, isWhole, rows }: Settling,
 ): Promise<number> {
   const { place, columns, history, others } = table
   const changed = await landing.scratch(
     '_protime_changed',
-    changes(landing.sql, table, incoming, isWhole),
+    changes(landing.sql, table, incoming, { isRead, isWhole }),
   )
   const [[before, after] = []] = await landing.query(
     `SELECT count(*) FILTER (WHERE one.${IS_THERE}), count(*) FILTER (WHERE one.${COMES}) FROM ${changed} AS one`,
@@ -129,7 +131,12 @@ async function replaceChanged(
 }
 
 /** Selects the keys that differ: with what the table has of them, and what comes. */
-function changes(sql: Dialect, table: Table, incoming: Incoming, isWhole: boolean): string {
+function changes(
+  sql: Dialect,
+  table: Table,
+  incoming: Incoming,
+  { isRead, isWhole }: Pick<Settling, 'isRead' | 'isWhole'>,
+): string {
   const { place, columns, history, others } = table
   const [old, came] = [keysOf(sql, table, 'old'), keysOf(sql, table, 'came')]
   const comes = `coalesce(came.${IS_PRESENT}, false)`
@@ -144,7 +151,7 @@ function changes(sql: Dialect, table: Table, incoming: Incoming, isWhole: boolea
     history?.hasBegun === true && !history.members.has(property)
   // A new field fills all rows, of which only those are different that have others values besides.
   const closes =
-    isWhole && columns.some(isFilled)
+    isRead && columns.some(isFilled)
       ? `NOT (old.${IS_THERE} IS NOT NULL AND ${comes}) OR (${rowOf('old', isFilled)}) IS DISTINCT FROM (${rowOf('came')})`
       : 'true'
   return `SELECT ${old.map((key, i) => `coalesce(${key}, ${came[i]}) AS ${KEY}${i}`).join(', ')},

@@ -90,18 +90,14 @@ export interface WarehouseSettings {
  * not changed.
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
-  const landing = await openLanding(settings)
-  try {
-    const span = await landing.atomically(() => historySpan(landing))
-    return createWarehouse(landing, span !== undefined, settings.log)
-  } catch (error) {
-    await landing.close()
-    throw error
-  }
+  const { landing, span } = await openLanding(settings)
+  return createWarehouse(landing, span !== undefined, settings.log)
 }
 
-/** The same without what only syncs do. */
-export async function openLanding(settings: WarehouseSettings): Promise<Landing> {
+/** The same without what only syncs do; `span` is how long closed versions are kept, if they are. */
+export async function openLanding(
+  settings: WarehouseSettings,
+): Promise<{ readonly landing: Landing; readonly span: string | undefined }> {
   const { path, folder, owner, patience, publish, history, log } = settings
   const landing = await engineOf(path).open(path, {
     folder,
@@ -120,12 +116,15 @@ export async function openLanding(settings: WarehouseSettings): Promise<Landing>
       ...[...knownTables(sql), ...accountTables(sql), ...historyTables(sql)],
       ...(history === undefined ? [] : [keepHistory(sql, history)]),
     ]
-    await landing
-      .atomically(() => landing.run(statements.join(';\n')))
+    const span = await landing
+      .atomically(async () => {
+        await landing.run(statements.join(';\n'))
+        return historySpan(landing)
+      })
       .catch((error) => {
         throw landing.failureOf(error).error
       })
-    return landing
+    return { landing, span }
   } catch (error) {
     await landing.close()
     throw error
@@ -290,8 +289,9 @@ async function commitLoad(
   await landing.run(committed(sql, stream, progress, complete))
   const isWhole = completeGeneration !== undefined
   const isReadWhole = present.isReadWhole || isWhole
-  const isOver = isWhole || complete !== undefined
-  const history = isOver ? await noteRead(landing, table, isWhole, moment) : table.history
+  const isRead = isWhole || load.isKept === true
+  const isOver = isRead || complete !== undefined
+  const history = isOver ? await noteRead(landing, table, isRead, moment) : table.history
   const now = { ...present, ...progress, table: { ...table, history }, members, isReadWhole }
   const isSame =
     members.length === present.members.length &&

@@ -136,17 +136,17 @@ function createFile(publishes: boolean): PrivacyDestination {
   const at = (name: string) => join(folder.path, name)
   return {
     async sync({ config, streams, step }) {
-      writeFileSync(at('config.json'), JSON.stringify(config), { mode: 0o600 })
+      const settings = step.keepsHistory ? { ...config, history: true } : config
+      writeFileSync(at('config.json'), JSON.stringify(settings), { mode: 0o600 })
       const words = [
         ...['sync', '--config', at('config.json'), '--warehouse', at('w.duckdb')],
         ...['--streams', streams.join(','), '--metrics', at('metrics.prom')],
         ...(publishes ? ['--publish', at('published.duckdb')] : []),
-        ...(step.keepsDeleted ? ['--keep-deleted'] : []),
         ...(step.isFull ? ['--full-refresh'] : []),
       ]
       const first = await protime(words)
       const isRefused = first.exitCode === 2 && first.said.includes('Add --rewrite')
-      const last = isRefused ? await protime([...words, '--rewrite']) : first
+      const last = isRefused ? await protime([...words, '--rewrite', '--forget-history']) : first
       const isGood = last.exitCode === 0
       const said = isRefused ? first.said + last.said : first.said
       const files = isGood ? [...filesIn(folder.path), ...(await tablesIn(at('w.duckdb')))] : []

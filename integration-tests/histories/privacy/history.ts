@@ -44,8 +44,8 @@ export interface PrivacySync {
   readonly refusal: { readonly stream: number; readonly status: number } | null
   /** The line after which the reader leaves; 0 lets it stay. A warehouse has no lines. */
   readonly killAfter: number
-  /** A warehouse: whether deleted rows are kept, and all is read anew. */
-  readonly keepsDeleted: boolean
+  /** A warehouse: whether what rows were before is kept, and all is read anew. */
+  readonly keepsHistory: boolean
   readonly isFull: boolean
 }
 
@@ -238,7 +238,7 @@ function syncs(place: PrivacyPlace): fc.Arbitrary<PrivacySync> {
       { weight: 5, arbitrary: fc.constant(0) },
       { weight: 1, arbitrary: fc.integer({ min: 1, max: 40 }) },
     ),
-    keepsDeleted: fc.boolean(),
+    keepsHistory: fc.boolean(),
     isFull: fc.constantFrom(false, false, false, true),
   })
 }

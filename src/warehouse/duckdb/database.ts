@@ -90,7 +90,7 @@ function sizeOf(path: string): number {
 }
 
 /** DuckDB names a database after its file, and cannot distinguish it from a schema with the same name. */
-const OUR_SCHEMAS: ReadonlySet<string> = new Set(['flat', 'history', '_protime'])
+const OUR_SCHEMAS: ReadonlySet<string> = new Set(['flat', '_protime'])
 
 function badName(path: string, what: string): ConnectorError {
   return new ConnectorError(

@@ -125,6 +125,16 @@ const OF_THE_FILE = /IO Error|FATAL|No space left|ENOSPC|has been invalidated/
 /** See `Landing.failureOf`. */
 export function failureOf(error: unknown): LandingFailure {
   const isOfAll = OF_THE_FILE.test(String(error))
+  if (/Ambiguous reference to catalog or schema "history"/.test(String(error)))
+    return {
+      error: new ConnectorError(
+        'config',
+        'warehouse-not-opened',
+        'The warehouse cannot have a history: DuckDB does not distinguish a file called history from the schema of that name. Give the file another name.',
+        { cause: error },
+      ),
+      isOfAll: true,
+    }
   // After a kill, DuckDB may restore an index that does not fit its table. It then fails at each delete, until the index
   // is dropped; the connector creates none.
   if (error instanceof ConnectorError || !/rows from index/.test(String(error)))

@@ -93,7 +93,8 @@ export async function spanBefore(landing: Landing): Promise<string | undefined> 
   const present = await landing.present()
   const streams = [...(await storedBefore(landing)).keys()]
   const isMarked = streams.some((stream) => present.columnsOf(stream)?.has(DELETED_BEFORE))
-  return (await historySpan(landing)) ?? (isMarked ? FOREVER : undefined)
+  if (isMarked) return FOREVER
+  return present.hasOwn('fields') ? historySpan(landing) : undefined
 }
 
 async function storedBefore(landing: Landing): Promise<ReadonlyMap<string, readonly Column[]>> {
