@@ -94,13 +94,9 @@ async function expectToldExactly(
   { emulator, folder, postgres }: { emulator: Emulator; folder: string; postgres: PostgreSql },
 ): Promise<void> {
   const config = join(folder, 'config.json')
-  writeFileSync(
-    config,
-    JSON.stringify({ ...emulator.config(), warehouse: address, history: true }),
-    {
-      mode: 0o600,
-    },
-  )
+  writeFileSync(config, JSON.stringify({ ...emulator.config(), warehouse: address }), {
+    mode: 0o600,
+  })
   const protime = (...words: readonly string[]) =>
     output({
       program: join(tools.projectFolder, 'bin/protime'),
