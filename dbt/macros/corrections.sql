@@ -45,9 +45,14 @@
   {{ return(adapter.get_relation(tenant.database or var('protime_database', target.database), schema, name)) }}
 {% endmacro %}
 
-{#- The closes of a tenant: the table of `protime close`, otherwise what the variable protime_closes lists. Null if there are none. -#}
+{#-
+  The closes of a tenant as a query: those of `protime close` in a warehouse with history, otherwise what the variable protime_closes
+  lists; none if there are none. A role of the database that may not read the account can do without while there is no history.
+-#}
 {% macro closes_of(tenant) %}
-  {%- set relation = protime.table_beside(tenant, 'account', 'closes') -%}
+  {%- set histories = [] -%}
+  {%- for stream in protime.corrected() if protime.table_beside(tenant, 'history', stream) is not none %}{% do histories.append(stream) %}{% endfor -%}
+  {%- set relation = protime.table_beside(tenant, 'account', 'closes') if histories else none -%}
   {%- set listed = var('protime_closes', none) or [] -%}
   {%- if listed is string %}{% set seed = ref(listed) %}{% endif -%}
   {%- if relation is none and listed is string %}{% set relation = seed %}{% endif -%}
