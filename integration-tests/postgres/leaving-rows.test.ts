@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
 import { personCodes } from '../../src/privacy/person-codes.ts'
 import { PRIVACY_KEY } from '../histories/history.ts'
+import { protime } from '../testing/protime.ts'
 import { type SyncedTenant, startSyncedTenant } from '../testing/synced-tenant.ts'
 import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
 
@@ -159,5 +161,39 @@ describe.skipIf(IS_LEFT_OUT)('the rows that are older than what is kept', () => 
     delete settings['retain_months']
     expect((await sync()).exitCode).toBe(0)
     expect((await verify()).summary).toMatchObject({ differences: 0 })
+  })
+})
+
+describe.skipIf(IS_LEFT_OUT)('what was known of a person before', () => {
+  it('leaves the history of every stream, and nothing else does', async () => {
+    const { emulator, sync, settings, ask, folder, warehouse } = await start(
+      ['people', 'clockings', 'external_references'],
+      { people: 4, months: 1 },
+    )
+    settings['history'] = true
+    await sync()
+    const [one, other] = emulator.all('people').map(({ id }) => Number(id))
+    for (const [i, clocking] of emulator.all('clockings').entries())
+      if (i < 40) emulator.update('clockings', Number(clocking['id']), { remark: `${i}` })
+    for (const id of [one, other]) emulator.update('people', Number(id), { firstName: 'X' })
+    await sync()
+    const versions = async (person: number | undefined) =>
+      Number(
+        (
+          await ask(`SELECT (SELECT count(*) FROM ${schema()}_history.people WHERE id = ${person} AND known_until IS NOT NULL)
+            + (SELECT count(*) FROM ${schema()}_history.clockings WHERE person_id = ${person} AND known_until IS NOT NULL) AS n`)
+        )[0]?.['n'],
+      )
+    const kept = await versions(other)
+    expect([await versions(one), kept]).toEqual([
+      expect.toSatisfy((n) => n > 1),
+      expect.toSatisfy((n) => n > 1),
+    ])
+    const words = ['--config', join(folder, 'config.json'), '--warehouse', warehouse]
+    const run = await protime('history', 'forget', '--person', String(one), ...words)
+    expect(run, run.stderr).toMatchObject({ exitCode: 0 })
+    expect(JSON.parse(run.stdout)).toMatchObject({ versions: { people: 1 } })
+    expect([await versions(one), await versions(other)]).toEqual([0, kept])
+    expect((await sync()).exitCode).toBe(0)
   })
 })

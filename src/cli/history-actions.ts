@@ -1,4 +1,6 @@
-import { turnHistoryOff, turnHistoryOn } from '../warehouse/change-history.ts'
+import { forgetVersions } from '../person/forget-versions.ts'
+import { turnHistoryOff, turnHistoryOn, withLanding } from '../warehouse/change-history.ts'
+import type { Landing } from '../warehouse/landing.ts'
 import { createPatience } from '../warehouse/patience.ts'
 import { type ActionTools, EXIT, type ExitCode, orStartError, UsageError } from './command.ts'
 import { ownerOf } from './sync-action.ts'
@@ -37,6 +39,21 @@ export async function forgetHistory(
   await orStartError(turnHistoryOff(settingsOf(tools, warehouse)))
   tools.log.info(
     'The history is removed. Free blocks of a DuckDB file may have bytes of it until protime sync --rewrite.',
+  )
+  return EXIT.done
+}
+
+/** Removes what was known of a person before, and prints how many versions of each stream that were. */
+export async function forgetPerson(
+  tools: ActionTools,
+  { warehouse }: HistoryOptions,
+  id: string,
+): Promise<ExitCode> {
+  const work = (landing: Landing) => forgetVersions(landing, id)
+  const versions = await orStartError(withLanding(settingsOf(tools, warehouse), work))
+  await tools.say({ versions })
+  tools.log.info(
+    'Bytes of them may remain: in a DuckDB file until protime person erase writes it anew, in PostgreSQL until VACUUM FULL of the tables closed_…',
   )
   return EXIT.done
 }

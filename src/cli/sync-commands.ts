@@ -205,7 +205,7 @@ export function addHistory(program: Command, act: Act): void {
     .addHelpText(
       'after',
       `\nThe views in the schema history have every version of a row, with known_from and known_until.
-${examples('history on', 'history keep 7y --warehouse acme.duckdb', 'history off --forget')}`,
+${examples('history on', 'history keep 7y --warehouse acme.duckdb', 'history forget --person 42', 'history off --forget')}`,
     )
   const load = () => import('./history-actions.ts')
   noun
@@ -229,6 +229,14 @@ ${examples('history on', 'history keep 7y --warehouse acme.duckdb', 'history off
     .option('--forget', 'needed, because nobody can read it again')
     .action((options: HistoryOptions & { readonly forget?: boolean }) =>
       act(async (tools) => (await load()).forgetHistory(tools, options)),
+    )
+  noun
+    .command('forget')
+    .description('remove what was known of one person before')
+    .addOption(warehouseOption())
+    .requiredOption('--person <id>', 'people.id')
+    .action(({ person, ...options }: HistoryOptions & { readonly person: string }) =>
+      act(async (tools) => (await load()).forgetPerson(tools, options, personId(person))),
     )
 }
 

@@ -4,6 +4,7 @@ import { leadsTo, type PersonDialect } from './conditions.ts'
 /** What no statement of one table can do. */
 const ONLY_YOU: Readonly<Record<PersonDialect, readonly string[]>> = {
   postgres: [
+    'What rows were before, where protime sync keeps that: protime history forget --person ID.',
     'Raw tables of Airbyte (schema airbyte_internal), which have every version of a row.',
     'VACUUM (FULL) of each table: a plain VACUUM leaves the bytes of deleted rows in the files. The write-ahead log and its archive keep them until they are recycled.',
   ],

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ask } from '../../integration-tests/testing/protime.ts'
+import { ask, protime } from '../../integration-tests/testing/protime.ts'
 import { DELETE } from '../records/record-batch.ts'
 import { turnHistoryOff, turnHistoryOn } from './change-history.ts'
 import {
@@ -259,4 +259,37 @@ it('does not take the place of what others have made', async () => {
   await expect(sync(2, whole(1, row(1, 'b')), { rewrites: true })).rejects.toThrow(
     'view history.jobs',
   )
+})
+
+it('answers what docs/history.md asks as shown there', async () => {
+  const guide = readFileSync('docs/history.md', 'utf8')
+  const [sql, answer] = ['sql', 'json'].map(
+    (kind) => new RegExp(`\`\`\`${kind}\n(.*?)\`\`\``, 's').exec(guide)?.[1] ?? '',
+  )
+  const clockings = streamOf('clockings', {
+    person: { type: 'object', properties: { id: { type: ['integer', 'null'] } } },
+    date: { type: 'string', format: 'date' },
+    timeOfDayInMinutes: { type: ['integer', 'null'] },
+  })
+  for (const [day, minutes] of [
+    [1, 485],
+    [5, 540],
+  ] as const)
+    await syncLists(
+      file(),
+      new Map([
+        [
+          clockings,
+          sending(
+            JSON.stringify({
+              ...{ id: 7, person: { id: 1042 }, date: '2026-10-30' },
+              timeOfDayInMinutes: minutes,
+            }),
+          ),
+        ],
+      ]),
+      { keepsHistory: true, now: () => new Date(Date.UTC(2026, 10, day)) },
+    )
+  const { stdout } = await protime('query', String(sql), '--warehouse', file(), '--json')
+  expect(stdout).toBe(answer)
 })
