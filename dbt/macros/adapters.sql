@@ -134,3 +134,13 @@
 {% macro days(first, last) %}{{ return(adapter.dispatch('days', 'protime')(first, last)) }}{% endmacro %}
 {% macro duckdb__days(first, last) %}{{ return('select cast(day as date) as date_day from (select unnest(generate_series(' ~ first ~ ', ' ~ last ~ ', interval 1 day)) as day) days') }}{% endmacro %}
 {% macro postgres__days(first, last) %}{{ return("select cast(day as date) as date_day from generate_series(" ~ first ~ ", " ~ last ~ ", interval '1 day') day") }}{% endmacro %}
+
+{#- The schema that `protime sync` has beside the one of its streams, for their history or for its account; none where it writes to none of this name. -#}
+{% macro schema_beside(schema, part) %}{{ return(adapter.dispatch('schema_beside', 'protime')(schema, part)) }}{% endmacro %}
+{% macro duckdb__schema_beside(schema, part) %}{{ return({'history': 'history', 'account': '_protime'}[part] if schema == 'main' else none) }}{% endmacro %}
+{% macro postgres__schema_beside(schema, part) %}{{ return(schema ~ {'history': '_history', 'account': '_meta'}[part]) }}{% endmacro %}
+
+{#- The time in UTC of a number of microseconds since 1970. -#}
+{% macro moment_of(microseconds) %}{{ return(adapter.dispatch('moment_of', 'protime')(microseconds)) }}{% endmacro %}
+{% macro duckdb__moment_of(microseconds) %}{{ return('make_timestamp(' ~ microseconds ~ ')') }}{% endmacro %}
+{% macro postgres__moment_of(microseconds) %}{{ return("(timestamp '1970-01-01' + " ~ microseconds ~ " * interval '1 microsecond')") }}{% endmacro %}

@@ -42,30 +42,10 @@ union all
 
 {% macro stage_tenant(tenant, relation, key, columns) %}
 {%- set present = adapter.get_columns_in_relation(relation) if relation is not none else [] -%}
-{%- set deleted = protime.column_named(['_ab_cdc_deleted_at', '_sdc_deleted_at', '_deleted_at'], present) -%}
-{%- set loaded = protime.column_named(['_airbyte_extracted_at', '_sdc_extracted_at'], present) -%}
-{%- set sent = protime.column_named(['_ab_cdc_cursor'], present) -%}
-{%- set unfit = [] -%}
-{%- set texts = [] -%}
-{%- for path in key %}{% do texts.append(protime.staged([path], 'text', present)) %}{% endfor -%}
-{%- do texts.append("coalesce(" ~ protime.staged(['changeVersion'], 'text', present) ~ ", '')") if 'change_version' in columns | map('first') -%}
-{%- set fields %}
-    {{ protime.text_of(tenant.name) }} as tenant,
-    {%- for name, type, paths in columns %}
-    {%- set found = protime.values_at(paths.split('|'), type, present) %}
-    {{ protime.first_of(found | map(attribute='sql') | list, type) }} as {{ name }},
-    {%- do unfit.extend(found | selectattr('is_parsed') | list) %}
-    {%- if type not in ['json', 'timestamp'] and paths not in key and paths != 'changeVersion' %}
-      {%- do texts.append('coalesce(' ~ protime.first_of(found | map(attribute='text') | list, 'text') ~ ', chr(30))') %}
-    {%- endif %}
-    {%- endfor %}
-    {% if not unfit %}0{% endif %}
-    {%- for value in unfit %}
-    {{- '\n      + ' if not loop.first }}case when {{ value.raw }} is not null and {{ value.sql }} is null then 1 else 0 end
-    {%- endfor %} as _unfit_values,
-    {{ dbt.hash(texts | join(' || chr(31) || ')) }} as _content_hash,
-    cast({{ protime.utc(adapter.quote(loaded.name), loaded.dtype) if loaded else 'null' }} as {{ dbt.type_timestamp() }}) as _loaded_at
-{%- endset -%}
+{%- set deleted = protime.deleted_in(present) -%}
+{%- set sent = protime.sent_in(present) -%}
+{%- set loaded = protime.loaded_in(present) -%}
+{%- set fields = protime.staged_fields(tenant, key, columns, present) -%}
 {%- if relation is none -%}
 select {{ fields }} where 1 = 0
 {%- elif sent or loaded -%}
@@ -84,6 +64,35 @@ select {{ fields }}
 from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if deleted }}
 {%- endif -%}
 {% endmacro %}
+
+{#- The columns of a loader: when a row was deleted, the order of records, and when the record was loaded. -#}
+{% macro deleted_in(present) %}{{ return(protime.column_named(['_ab_cdc_deleted_at', '_sdc_deleted_at', '_deleted_at'], present)) }}{% endmacro %}
+{% macro sent_in(present) %}{{ return(protime.column_named(['_ab_cdc_cursor'], present)) }}{% endmacro %}
+{% macro loaded_in(present) %}{{ return(protime.column_named(['_airbyte_extracted_at', '_sdc_extracted_at'], present)) }}{% endmacro %}
+
+{#- The select list of the rows of a table: its columns, and those that every staging model has. -#}
+{% macro staged_fields(tenant, key, columns, present) %}
+{%- set loaded = protime.loaded_in(present) -%}
+{%- set unfit = [] -%}
+{%- set texts = [] -%}
+{%- for path in key %}{% do texts.append(protime.staged([path], 'text', present)) %}{% endfor -%}
+{%- do texts.append("coalesce(" ~ protime.staged(['changeVersion'], 'text', present) ~ ", '')") if 'change_version' in columns | map('first') %}
+    {{ protime.text_of(tenant.name) }} as tenant,
+    {%- for name, type, paths in columns %}
+    {%- set found = protime.values_at(paths.split('|'), type, present) %}
+    {{ protime.first_of(found | map(attribute='sql') | list, type) }} as {{ name }},
+    {%- do unfit.extend(found | selectattr('is_parsed') | list) %}
+    {%- if type not in ['json', 'timestamp'] and paths not in key and paths != 'changeVersion' %}
+      {%- do texts.append('coalesce(' ~ protime.first_of(found | map(attribute='text') | list, 'text') ~ ', chr(30))') %}
+    {%- endif %}
+    {%- endfor %}
+    {% if not unfit %}0{% endif %}
+    {%- for value in unfit %}
+    {{- '\n      + ' if not loop.first }}case when {{ value.raw }} is not null and {{ value.sql }} is null then 1 else 0 end
+    {%- endfor %} as _unfit_values,
+    {{ dbt.hash(texts | join(' || chr(31) || ')) }} as _content_hash,
+    cast({{ protime.utc(adapter.quote(loaded.name), loaded.dtype) if loaded else 'null' }} as {{ dbt.type_timestamp() }}) as _loaded_at
+{%- endmacro %}
 
 {% macro names_of(columns) %}
   {{- return((['tenant'] + columns | map('first') | list + ['_unfit_values', '_content_hash', '_loaded_at']) | join(', ')) -}}
@@ -152,18 +161,44 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
     if language else alias ~ '.' ~ column ~ '_default') -}}
 {% endmacro %}
 
-{#- Today where the people work: in protime_time_zone, otherwise in the time zone of the session. -#}
+{#- Today in the time zone protime_time_zone, otherwise in that of the session. -#}
 {% macro today() %}
-  {%- if var('protime_now', none) -%}{{ return("cast('" ~ var('protime_now') ~ "' as date)") }}{%- endif -%}
   {%- set zone = var('protime_time_zone', none) -%}
-  {{- return(protime.today_in(zone) if zone else 'current_date') -}}
+  {{- return('cast(' ~ protime.local_now(protime.text_of(zone) if zone else none) ~ ' as date)') -}}
 {% endmacro %}
-{% macro today_in(zone) %}{{ return('cast(current_timestamp at time zone ' ~ protime.text_of(zone) ~ ' as date)') }}{% endmacro %}
 
-{#- The current time in UTC, or the beginning of the day protime_now if it is set. -#}
-{% macro now() %}
-  {{- return("cast('" ~ var('protime_now') ~ "' as " ~ dbt.type_timestamp() ~ ")" if var('protime_now', none) else protime.now_utc()) -}}
+{#- The clocks' time in a time zone, which is an expression, or in that of the session; the end of the day if protime_now is one. -#}
+{% macro local_now(zone=none) %}
+  {%- set given = var('protime_now', none) | string -%}
+  {%- if given | length == 10 -%}{{ return("cast('" ~ given ~ " 23:59:59' as " ~ dbt.type_timestamp() ~ ')') }}{%- endif -%}
+  {%- set instant = 'current_timestamp' if var('protime_now', none) is none else '(' ~ protime.now() ~ " at time zone 'UTC')" -%}
+  {{- return('(' ~ instant ~ ' at time zone ' ~ zone ~ ')' if zone else 'cast(' ~ instant ~ ' as ' ~ dbt.type_timestamp() ~ ')') -}}
 {% endmacro %}
+
+{#- The current time in UTC, or protime_now: a time, or the beginning of a day. -#}
+{% macro now() %}
+  {%- set given = var('protime_now', none) -%}
+  {%- if given is none -%}{{ return(protime.now_utc()) }}{%- endif -%}
+  {{- return("cast('" ~ given ~ "' as " ~ dbt.type_timestamp() ~ ')' if given | string | length == 10 else protime.parsed(protime.text_of(given | string), 'timestamp')) -}}
+{% endmacro %}
+
+{#- The time zone of a work location, as an expression: the service does not know it, so variables do. Null if they do not. -#}
+{% macro time_zone_of(location) %}
+  {%- set zone = var('protime_time_zone', none) -%}
+  {%- set usual = protime.text_of(zone) if zone else 'cast(null as ' ~ dbt.type_string() ~ ')' -%}
+  {%- set cases = [] -%}
+  {%- for id, other in (var('protime_time_zones', none) or {}).items() %}{% do cases.append('when ' ~ id ~ ' then ' ~ protime.text_of(other)) %}{% endfor -%}
+  {{- return('case ' ~ location ~ ' ' ~ cases | join(' ') ~ ' else ' ~ usual ~ ' end' if cases else usual) -}}
+{% endmacro %}
+
+{#- The clocks' time at a minute of a day: below 0 it is on the day before, above 1439 on the day after. -#}
+{% macro at_minute(day, minute) %}{{ return('cast(' ~ dbt.dateadd('minute', minute, day) ~ ' as ' ~ dbt.type_timestamp() ~ ')') }}{% endmacro %}
+
+{#-
+  The absolute time of a time of the clocks in a time zone. Of an hour that the clocks repeat, it is the second one, in winter time. In
+  an hour that they leave out, it is as long after the change as the clocks would have shown: 02:30 is 03:30 in summer time.
+-#}
+{% macro absolute(local, zone) %}{{ return('(' ~ local ~ ' at time zone ' ~ zone ~ ')') }}{% endmacro %}
 
 {#- The first day of a period without a beginning, and the last day of one without an end. -#}
 {% macro always() %}{{ return("cast('1900-01-01' as date)") }}{% endmacro %}

@@ -10,6 +10,7 @@ import {
   expectLastSentCounts,
   found,
 } from './dbt-audit.ts'
+import { expectCorrections, expectCorrectionsUnknown } from './dbt-corrections.ts'
 import {
   answers,
   beside,
@@ -69,6 +70,11 @@ export const dbt: Engine = {
             expectHours(lines, tenant)
             expectPlanned(lines, tenant)
           })
+          if (name === 'target-postgres')
+            await tools.step(
+              `${name}: a loader that replaces rows leaves corrections unknown`,
+              () => expectCorrectionsUnknown(landing),
+            )
           const deletedAt = APPENDING[name]
           if (deletedAt !== undefined)
             await tools.step(`${name}: of several records of a row, the last one counts`, () =>
@@ -82,6 +88,7 @@ export const dbt: Engine = {
       await compared(rows, tools)
       await asExpected(tools, postgres)
       await unknown(tools, postgres)
+      await expectCorrections(tools, postgres)
       await installed(tools)
       await ofParts(tools)
       await inTenant(tools, 'keys', (parts, tenant) =>

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
+import type { CloseOptions } from './close-action.ts'
 import { type Act, examples, UsageError } from './command.ts'
 import type { HistoryOptions } from './history-actions.ts'
-import { personId, warehouseOption } from './sync-commands.ts'
+import { personId } from './person-commands.ts'
+import { warehouseOption } from './sync-commands.ts'
 
 /** `protime history`: whether a warehouse keeps what its rows were before. */
 export function addHistory(program: Command, act: Act): void {
@@ -43,6 +45,23 @@ ${examples('history on', 'history keep 7y --warehouse acme.duckdb', 'history for
     .requiredOption('--person <id>', 'people.id')
     .action(({ person, ...options }: HistoryOptions & { readonly person: string }) =>
       act(async (tools) => (await load()).forgetPerson(tools, options, personId(person))),
+    )
+}
+
+/** `protime close`: notes what a month was. */
+export function addClose(program: Command, act: Act): void {
+  program
+    .command('close <month>')
+    .description('close a month in the warehouse: from then on, its corrections can be asked for')
+    .addOption(warehouseOption())
+    .addHelpText(
+      'after',
+      `\nNotes the moment of the last commit; of several closes of a month, the last one counts. Needs the history of the
+warehouse, and a sync of all streams after the month. The dbt model protime__corrections has what changes later.
+${examples('close 2026-10', 'close 2026-10 --warehouse acme.duckdb')}`,
+    )
+    .action((month: string, options: CloseOptions) =>
+      act(async (tools) => (await import('./close-action.ts')).close(tools, month, options)),
     )
 }
 

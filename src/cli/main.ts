@@ -21,7 +21,8 @@ import {
   StartError,
   UsageError,
 } from './command.ts'
-import { addHistory } from './history-commands.ts'
+import { addClose, addHistory } from './history-commands.ts'
+import { addPerson } from './person-commands.ts'
 import {
   addJobCategories,
   addReferences,
@@ -34,7 +35,6 @@ import {
   addDbt,
   addExplain,
   addInit,
-  addPerson,
   addPreview,
   addStatus,
   addSync,
@@ -134,6 +134,7 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addVerify(program, act)
   addExplain(program, bare)
   addHistory(program, act)
+  addClose(program, act)
   addDbt(program, bare)
   addPerson(program, act)
   addReferences(program, act)

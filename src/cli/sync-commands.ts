@@ -1,17 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { PersonDialect } from '../person/conditions.ts'
 import { DIALECTS } from '../verify/landing-queries.ts'
-import {
-  type Act,
-  type BareAct,
-  CONFIG_FILE,
-  EXIT,
-  examples,
-  keyAndValue,
-  UsageError,
-} from './command.ts'
+import { type Act, type BareAct, CONFIG_FILE, EXIT, examples, UsageError } from './command.ts'
 import type { DbtInitOptions } from './dbt-init-action.ts'
-import type { EraseOptions, ExportOptions } from './person-actions.ts'
 import type { StatusOptions } from './status-action.ts'
 import type { SyncOptions } from './sync-action.ts'
 import type { VerifyOptions } from './verify-action.ts'
@@ -281,77 +271,4 @@ ${examples('dbt init', 'dbt init --warehouse acme.duckdb --project acme-models')
         return dbtInit(tools, await withWarehouse(program, options))
       }),
     )
-}
-
-/** `protime person`: what a warehouse has about one person. */
-export function addPerson(program: Command, act: Act): void {
-  const noun = program
-    .command('person')
-    .description('export or erase what a warehouse has about one person')
-    .addHelpText(
-      'after',
-      examples(
-        'person export 42 --output person.jsonl',
-        'person export --reference people:@employee-number=1042',
-        'person erase 42 --publish readers.duckdb',
-        'person sql 42 --dialect postgres',
-      ),
-    )
-  const load = () => import('./person-actions.ts')
-  const warehouse = () => new Option('--warehouse <file>', 'the DuckDB file of protime sync')
-  noun
-    .command('export [id]')
-    .description('print all rows of a person, then texts of others that may name the person')
-    .addOption(warehouse())
-    .option(
-      '--reference <people:name=value>',
-      'a reference of the person, in place of the id',
-      reference,
-    )
-    .option('--output <file>', 'write a new file that only you can read')
-    .action((id: string | undefined, options: ExportOptions) =>
-      act(async (tools) => (await load()).exportPerson(tools, id && personId(id), options)),
-    )
-  noun
-    .command('erase <id>')
-    .description(
-      'erase a person whom the service no longer lists from the file and its copies, and print a receipt',
-    )
-    .addOption(warehouse())
-    .option(
-      '--publish <file>',
-      'a copy to replace; repeatable',
-      (file: string, files: string[]) => [...files, file],
-      [],
-    )
-    .action((id: string, options: EraseOptions) =>
-      act(async (tools) => (await load()).erase(tools, personId(id), options)),
-    )
-  noun
-    .command('sql <id>')
-    .description('print statements for a warehouse that Airbyte or Singer fills')
-    .addOption(warehouse().hideHelp())
-    .addOption(
-      new Option('--dialect <dialect>', 'the database')
-        .choices(['duckdb', 'postgres'])
-        .makeOptionMandatory(),
-    )
-    .action((id: string, { dialect }: { dialect: PersonDialect }) =>
-      act(async (tools) => (await load()).printPersonSql(tools, personId(id), dialect)),
-    )
-}
-
-/** Returns the text if it is an id as in `people.id`; throws a usage error otherwise. */
-export function personId(text: string): string {
-  if (!/^[1-9]\d{0,15}$/.test(text))
-    throw new UsageError('the id of a person is a whole number, as in people.id')
-  return text
-}
-
-function reference(text: string): NonNullable<ExportOptions['reference']> {
-  const [, collection, rest = ''] = /^([^:]+):(.*)$/s.exec(text) ?? []
-  if (collection !== 'people')
-    throw new InvalidArgumentError('It must have the form people:NAME=VALUE.')
-  const [name, value] = keyAndValue(rest)
-  return { name, value }
 }

@@ -6,10 +6,14 @@ import { closedName, closedPlace, type History, quoted, type Table } from './sql
 /** How long closed versions are kept: an interval of SQL, or this. */
 export const FOREVER = 'forever'
 
-/** Of streams with a history, the members of records that complete reads have had, and since when. */
+/**
+ * Of streams with a history, the members of records that complete reads have had, and since when; and the periods that were
+ * closed, each with the moment of the last commit before.
+ */
 export function historyTables({ schemas: { account } }: Dialect): string[] {
   return [
     `CREATE TABLE IF NOT EXISTS ${account}.fields (stream VARCHAR, property VARCHAR, known_from TIMESTAMPTZ)`,
+    `CREATE TABLE IF NOT EXISTS ${account}.closes (period VARCHAR, first_day DATE, last_day DATE, closed_at TIMESTAMPTZ)`,
   ]
 }
 
@@ -118,6 +122,7 @@ export async function forgetHistory(landing: Landing, keepsMore: boolean): Promi
   const statements = [
     ...closed,
     `DELETE FROM ${account}.fields`,
+    `DELETE FROM ${account}.closes`,
     `UPDATE ${account}.streams SET known_since = NULL`,
     ...(keepsMore
       ? []

@@ -101,3 +101,17 @@ select * from {{ model }}
 select tenant, stream, {{ column }} from {{ model }}
 where {{ column ~ ' < ' ~ dbt.dateadd('hour', -(hours | int), protime.now()) if hours else '1 = 0' }}
 {% endtest %}
+
+{#- It is known what closed periods were. If not, dbt's log lists the streams, one line per tenant and period. -#}
+{% test protime_known_at_close(model) %}
+{%- if execute and flags.WHICH in ['build', 'test'] %}
+  {%- set unknown = {} %}
+  {%- for tenant, period, stream in run_query('select tenant, period, stream from ' ~ model ~ ' where not is_known order by 1, 2, 3').rows %}
+    {%- do unknown.setdefault(tenant ~ ': ' ~ period, []).append(stream) %}
+  {%- endfor %}
+  {%- for period, streams in unknown.items() %}
+    {%- do log(period ~ ': no corrections of ' ~ streams | join(', ') ~ ': nobody knows what their rows were when the period was closed', info=true) %}
+  {%- endfor %}
+{%- endif %}
+select * from {{ model }} where not is_known
+{% endtest %}
