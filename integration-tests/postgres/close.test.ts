@@ -59,11 +59,11 @@ describe.skipIf(IS_LEFT_OUT)('protime close in PostgreSQL', () => {
     await run(history, 'sync')
     expect(await refusal({}, running)).toEqual([
       2,
-      expect.stringMatching(/^protime: \d{4}-\d\d is not over: its last day is \d{4}-\d\d-\d\d\.$/),
+      expect.stringMatching(/^protime: \d{4}-\d\d is not over: its last day is \d{4}-\d\d-\d\d\. \[period-not-over\]$/),
     ])
     expect(await refusal({ streams: ['people', 'breaks'] }, past)).toEqual([
       2,
-      `protime: breaks: not read to the end since ${past} was over. Run protime sync, then close ${past}.`,
+      `protime: breaks: not read to the end since ${past} was over. Run protime sync, then close ${past}. [period-not-read]`,
     ])
     expect(await refusal({}, 'october')).toEqual([
       2,

@@ -123,7 +123,7 @@ describe.skipIf(IS_LEFT_OUT)('a warehouse in PostgreSQL', () => {
     await server.query('REVOKE TEMPORARY ON DATABASE postgres FROM PUBLIC')
     const address = server.address('own', { user: 'loader' })
     await expect(open(address)).rejects.toMatchObject({ failure: 'config', id: 'rights-missing' })
-    for (const name of ['own', 'own_flat', 'own_meta'])
+    for (const name of ['own', 'own_flat', 'own_history', 'own_meta'])
       await server.query(`CREATE SCHEMA ${name} AUTHORIZATION loader`)
     const landing = await open(address)
     await landing.atomically(() => landing.scratch('_protime_last', 'SELECT 1 AS one'))
