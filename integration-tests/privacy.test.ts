@@ -184,7 +184,7 @@ describe('a warehouse', () => {
   })
 
   it.each([
-    ['minimal', MORE, 20, 4],
+    ['minimal', MORE, 15, 4],
     ['pseudonymised', FEW, 10, 3],
   ])(
     'has no byte after --rewrite of what %s leaves out, nor of what rows were before',

@@ -75,6 +75,7 @@ const READS = [
     'person export',
     'person erase',
     'person sql',
+    ...['history on', 'history keep', 'history off', 'history forget'],
     'references list',
     'references get',
     'job-categories list',

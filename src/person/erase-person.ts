@@ -55,7 +55,9 @@ export function erasePerson<Config>(
     const found = await textsIn([files.path, ...files.copies], wanted)
     const rows: Record<string, number> = {}
     for (const { stream } of person.rows) rows[stream] = (rows[stream] ?? 0) + 1
-    const toJudge = person.toJudge.map(({ row: _, isClosed: __, ...place }) => place)
+    const toJudge = person.toJudge
+      .filter(({ isClosed }) => !isClosed)
+      .map(({ row: _, isClosed: __, ...place }) => place)
     const isLeft = toJudge.length + found + others.length > 0
     return {
       ...{ receipt: randomUUID(), at: now.toISOString(), version, rows },
@@ -81,7 +83,10 @@ function stillListed(streams: readonly string[], code: string | undefined): Conn
 const STATES = 'SELECT states.stream, states.state FROM _protime.states AS states'
 
 /** The new file has no rows of the person, no ids of them in states, and no counts with them. */
-async function changesFor(landing: Landing, { tables, rows }: PersonData): Promise<Renewal> {
+async function changesFor(
+  landing: Landing,
+  { tables, rows, omissions: ofPerson }: PersonData,
+): Promise<Renewal> {
   const streams = new Set(rows.map(({ stream }) => stream))
   const states = new Map<string, unknown>()
   for (const row of await landing.query(STATES)) {
@@ -91,7 +96,7 @@ async function changesFor(landing: Landing, { tables, rows }: PersonData): Promi
     const left = keys.length === 0 ? state : withoutKeys(state, keys)
     if (left !== undefined) states.set(stream, left)
   }
-  const omissions = new Map(tables.map(({ table, isPersons }) => [table, isPersons]))
+  const omissions = new Map(ofPerson)
   // The next sync writes these rows anew.
   const names = ['', ...streams].map(landing.sql.literal).join(', ')
   for (const { table } of tables.filter(({ stream }) => stream === INVENTORY.stream))

@@ -40,6 +40,8 @@ export interface PersonData {
   readonly toJudge: readonly FoundRow[]
   /** Names and numbers that only the person has. */
   readonly ownNames: readonly string[]
+  /** The rows that are erased with the person, as SQL by tables. */
+  readonly omissions: ReadonlyMap<string, string>
 }
 
 /** Finds everything that an open file has about a person: rows, what they were before, and those that wait. */
@@ -51,7 +53,17 @@ export async function readPerson(landing: Landing, id: string): Promise<PersonDa
     rows.push(...(await rowsOf(landing, table, table.isPersons, why.join(', '))))
   }
   const { names, ownNames } = await namesOf(landing, tables, rows)
-  return { tables, rows, ownNames, toJudge: await rowsToJudge(landing, tables, names) }
+  const toJudge: FoundRow[] = []
+  for (const table of tables)
+    for (const { property, condition } of namedIn(landing, table, names))
+      toJudge.push(...(await rowsOf(landing, table, condition, `to be judged: ${property}`)))
+  const omissions = tables.map((table) => {
+    // A text in the service can be changed, but not what it was before.
+    const named = table.has === 'closed versions' ? namedIn(landing, table, names) : []
+    const conditions = [table.isPersons, ...named.map(({ condition }) => condition)]
+    return [table.table, conditions.join(' OR ')] as const
+  })
+  return { tables, rows, ownNames, toJudge, omissions: new Map(omissions) }
 }
 
 async function streamTables(landing: Landing, id: string): Promise<StreamTable[]> {
@@ -137,25 +149,23 @@ async function namesOf(
   }
 }
 
-/** Finds rows of others with a text that has one of the names or numbers as a word. */
-async function rowsToJudge(
-  landing: Landing,
-  tables: readonly StreamTable[],
+/** Rows of others with a text that has one of the names or numbers as a word, as SQL by members. */
+function namedIn(
+  { sql }: Landing,
+  table: StreamTable,
   names: readonly string[],
-): Promise<FoundRow[]> {
-  const found: FoundRow[] = []
-  for (const table of tables)
-    for (const { name, property, type } of table.columns.filter((one) => mayName(one, table))) {
+): { readonly property: string; readonly condition: string }[] {
+  return table.columns
+    .filter((column) => mayName(column, table))
+    .flatMap(({ name, property, type }) => {
       // A number in JSON may be any id.
       const wanted = type === 'JSON' ? names.filter((text) => /\p{L}/u.test(text)) : names
-      if (wanted.length === 0) continue
+      if (wanted.length === 0) return []
       const words = wanted.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')
-      const form = landing.sql.literal(`(^|[^\\pL\\pN])(${words})([^\\pL\\pN]|$)`)
+      const form = sql.literal(`(^|[^\\pL\\pN])(${words})([^\\pL\\pN]|$)`)
       const isNamed = `regexp_matches(CAST(source.${quoted(name)} AS VARCHAR), ${form}, 'i')`
-      const condition = `NOT (${table.isPersons}) AND ${isNamed}`
-      found.push(...(await rowsOf(landing, table, condition, `to be judged: ${property}`)))
-    }
-  return found
+      return [{ property, condition: `NOT (${table.isPersons}) AND ${isNamed}` }]
+    })
 }
 
 /** Whether a column has texts that can name somebody else than its row is about. */

@@ -25,10 +25,11 @@ const record = fc.record({
   key: fc.constantFrom(...KEYS),
   name: fc.constantFrom('null', '"a"', '"b"', '7'),
   extra: fc.constantFrom('null', 'null', '"p"', '1.10'),
-  kind: fc.constantFrom('upsert', 'upsert', 'upsert', 'gone', 'content'),
+  kind: fc.constantFrom('upsert', 'upsert', 'repeat', 'repeat', 'gone', 'content'),
 })
 const commit = fc.record({
   records: fc.array(record, { maxLength: 6 }),
+  hasExtra: fc.constantFrom(false, false, true),
   isLater: fc.boolean(),
   end: fc.constantFrom('none', 'none', 'whole', 'complete'),
 })
@@ -77,7 +78,7 @@ describe.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])(
             fc.asyncProperty(fc.array(commit, { minLength: 2, maxLength: 6 }), (commits) =>
               runCommits(landing, commits, keepsHistory),
             ),
-            { numRuns: 60 },
+            { numRuns: 80 },
           )
         } finally {
           await close()
@@ -122,7 +123,8 @@ async function runCommits(landing: Landing, commits: readonly Commit[], keepsHis
   let [model, waiting]: [Model, Model | undefined] = [new Map(), undefined]
   let [generation, latest, versions] = [1, 1, 0]
   const known: { moment: string; model: Model; hasExtra: boolean }[] = []
-  for (const [n, { records, isLater, end }] of commits.entries()) {
+  for (const [n, { isLater, end, ...sent }] of commits.entries()) {
+    const records = recordsOf(sent, model)
     if (isLater) generation += 1
     // A read without rows is not known to have begun.
     if (generation > latest && (records.length > 0 || end === 'whole')) {
@@ -215,6 +217,15 @@ function toldOf(model: Model, hasExtra = true): string[] {
 
 function textOf(row: Row | undefined): string {
   return row === undefined ? '' : `${row.name} ${row.extra}`
+}
+
+/** What is sent: a repeat has the name that its row has. */
+function recordsOf({ records, hasExtra }: Pick<Commit, 'records' | 'hasExtra'>, model: Model) {
+  return records.map(({ key, name, extra, kind }): Sent => {
+    const own = { key, extra: hasExtra ? extra : 'null' }
+    if (kind !== 'repeat') return { ...own, name, kind }
+    return { ...own, name: model.get(key)?.name ?? name, kind: 'upsert' } as Sent
+  })
 }
 
 /** The rows after a commit; those of `waiting`, which it extends, come when the read is over. */
