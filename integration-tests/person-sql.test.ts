@@ -15,6 +15,8 @@ interface Form {
   readonly id: string
   readonly object: string
   readonly text: string
+  /** How they write the name of a column, if not as it is. */
+  readonly name?: (column: string) => string
 }
 
 /** Runs statements; answers with the values of the first row that the last one selects. */
@@ -49,7 +51,12 @@ afterAll(async () => {
 })
 
 /** The statements that load the columns by which rows are found into tables of this form. */
-async function tables({ id: integer, object, text }: Form): Promise<string[]> {
+async function tables({
+  id: integer,
+  object,
+  text,
+  name: named = String,
+}: Form): Promise<string[]> {
   const statements: string[] = []
   for (const [name, paths] of personStreams()) {
     const stream = streams.get(name)
@@ -57,7 +64,7 @@ async function tables({ id: integer, object, text }: Form): Promise<string[]> {
     const columns = [...new Set([...keys, ...paths.map(([column]) => column)])]
     const typed = columns.map((column) => {
       const type = column === 'id' ? integer : column === 'person' ? object : text
-      return `${quoted(column)} ${type}`
+      return `${quoted(named(column))} ${type}`
     })
     const rows = (await tenant.truth(name)).map(
       (row) => `(${columns.map((column) => written(row[column])).join(', ')})`,
@@ -122,6 +129,7 @@ describe.runIf(isInstalled)('protime person sql for PostgreSQL', () => {
     { id: 'bigint', object: 'jsonb', text: 'text' },
     { id: 'numeric', object: 'json', text: 'varchar' },
     { id: 'text', object: 'text', text: 'text' },
+    { id: 'int8', object: 'json', text: 'text', name: (column) => column.toLowerCase() },
   ])('finds and deletes what export finds: $id, $object', { timeout: 60_000 }, async (form) => {
     const schema = `as_${form.id}`
     const inSchema = (sql: string) => server.query(`SET search_path = ${schema}; ${sql}`)

@@ -142,12 +142,19 @@ function classSections(): string {
     .join('\n\n')
 }
 
+/** The member of many objects that is named once for all streams: its class is the same in all of them. */
+const REFERENCES = 'externalReferences'
+
 function fieldLists(wanted: PrivacyClass): string[] {
-  return [...streams.values()].flatMap((stream) => {
+  let isEverywhere = false
+  const lists = [...streams.values()].flatMap((stream) => {
     const fields = classifiedFields(stream).filter(({ privacyClass }) => privacyClass === wanted)
-    const paths = fields.map(({ path }) => code(path)).join(', ')
+    const own = fields.filter(({ path }) => path.split('.').at(-1) !== REFERENCES)
+    isEverywhere ||= own.length < fields.length
+    const paths = own.map(({ path }) => code(path)).join(', ')
     return paths === '' ? [] : [`- **${stream.stream}**: ${paths}`]
   })
+  return isEverywhere ? [...lists, `- **all streams**, at any depth: ${code(REFERENCES)}`] : lists
 }
 
 interface ClassifiedField {
@@ -197,15 +204,14 @@ function code(text: string): string {
 }
 
 /** The fields of a stored state, from its tables. */
-function stateTable(): string {
+function stateFields(): string {
   const fields = [STATE, POSITION, KEYS].flatMap((table) => Object.values(table.fields))
-  const rows = fields.map(({ stored, about }) => [code(stored), about])
-  return markdown(['Field', 'What it is'], rows)
+  return fields.map(({ stored, about }) => `- ${code(stored)}: ${about}`).join('\n')
 }
 
 /** Every table of the documents that is made from the code, by the name in its marker. */
 const tables: Readonly<Record<string, () => string>> = {
-  state: stateTable,
+  state: stateFields,
   configuration,
   streams: streamTable,
   scopes,

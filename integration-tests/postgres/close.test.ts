@@ -59,7 +59,9 @@ describe.skipIf(IS_LEFT_OUT)('protime close in PostgreSQL', () => {
     await run(history, 'sync')
     expect(await refusal({}, running)).toEqual([
       2,
-      expect.stringMatching(/^protime: \d{4}-\d\d is not over: its last day is \d{4}-\d\d-\d\d\. \[period-not-over\]$/),
+      expect.stringMatching(
+        /^protime: \d{4}-\d\d is not over: its last day is \d{4}-\d\d-\d\d\. \[period-not-over\]$/,
+      ),
     ])
     expect(await refusal({ streams: ['people', 'breaks'] }, past)).toEqual([
       2,

@@ -31,6 +31,14 @@ export function leadsTo(
   dialect: PersonDialect,
   column = member,
 ): string {
-  const isHere = `${AT[dialect](`source.${quoted(column)}`, rest)} = ${literal(id)}`
+  const isHere = `${AT[dialect](columnOf(column, dialect), rest)} = ${literal(id)}`
   return stream === REFERENCES ? `source."collection" = ${literal(PEOPLE)} AND ${isHere}` : isHere
+}
+
+/** A column of `source`. In PostgreSQL, `protime sync` writes names in small letters, and other loaders keep them. */
+function columnOf(name: string, dialect: PersonDialect): string {
+  const small = name.toLowerCase()
+  if (dialect === 'duckdb' || name === small) return `source.${quoted(name)}`
+  const [kept, lowered] = [name, small].map((key) => `to_jsonb(source) -> ${literal(key)}`)
+  return `COALESCE(${kept}, ${lowered})`
 }
