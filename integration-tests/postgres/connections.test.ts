@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Landing, Patience } from '../../src/warehouse/landing.ts'
+import { ConnectorError } from '../../src/ground/errors.ts'
+import type { Landing, OpenSettings, Patience } from '../../src/warehouse/landing.ts'
 import { postgres } from '../../src/warehouse/postgres/engine.ts'
 import { type Fate, IS_LEFT_OUT, startProxy, startServer, type TestServer } from './server.ts'
 
@@ -15,13 +16,14 @@ afterAll(() => server?.stop())
 const NOW: Patience = (open) => open()
 
 /** Opens a warehouse of nobody in particular to write it. */
-function open(address: string): Promise<Landing> {
+function open(address: string, settings: Partial<OpenSettings> = {}): Promise<Landing> {
   return postgres.open(address, {
     folder: '/tmp',
     patience: NOW,
     inspect: async () => {},
     log: { info() {}, warn() {}, debug() {} },
     claim: ({ schemas }) => [`CREATE TABLE ${schemas.account}.owner (tenant TEXT)`],
+    ...settings,
   })
 }
 
@@ -57,6 +59,19 @@ describe.skipIf(IS_LEFT_OUT)('a warehouse in PostgreSQL', () => {
     expect(await server.query('SELECT n FROM fenced.rows')).toBe('2\n')
     await first.close()
     await second.close()
+  })
+
+  it('leaves no connection behind if it is refused, so that the process ends', async () => {
+    const address = server.address('refused_owner')
+    await open(address).then((landing) => landing.close())
+    const another = async () =>
+      Promise.reject(new ConnectorError('config', 'warehouse-of-another-tenant', 'Not yours.'))
+    await expect(open(address, { inspect: another })).rejects.toThrow('Not yours.')
+    await expect
+      .poll(() =>
+        server.query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'protime'"),
+      )
+      .toBe('0\n')
   })
 
   it('holds back no vacuum while nothing is written', async () => {

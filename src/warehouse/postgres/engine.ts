@@ -94,11 +94,11 @@ async function openLocked(
   const connection = await usable(address)
   const sql = postgresDialect(schema)
   const { account } = sql.schemas
-  const asked = await connect(address)
-  const reader = await readLanding(asked, schema).catch(closing(address, asked))
-  const isNew = !(await reader.present()).hasOwn('owner')
-  await (isNew ? reader.close() : inspect(reader).finally(() => reader.close()))
   const prepare = async () => {
+    const asked = await connect(address)
+    const reader = await readLanding(asked, schema).catch(closing(address, asked))
+    const isNew = !(await reader.present()).hasOwn('owner')
+    await (isNew ? reader.close() : inspect(reader).finally(() => reader.close()))
     await connection.query(`BEGIN; ${SETTINGS}`)
     for (const name of await missingSchemas(connection, Object.values(sql.schemas)))
       await connection.query(`CREATE SCHEMA ${name}`)
