@@ -81,6 +81,27 @@ describe.skipIf(IS_LEFT_OUT)('a client that no longer sees half of the people', 
     emulator.advance({ hours: 1 })
   })
 
+  it('loses deleted rows by a rewrite, which reads everything also if plain syncs have ended one before', async () => {
+    const { emulator, sync, ask, verify } = await start(['people'], { people: 5, months: 0 })
+    await sync('--keep-deleted')
+    emulator.remove('people', 1)
+    await sync()
+    const deleted = () =>
+      ask(`SELECT id::INT AS id FROM ${schema()}.people WHERE _deleted_at IS NOT NULL`)
+    expect(await deleted()).toEqual([{ id: 1 }])
+    emulator.fail(/^\/people/, 400)
+    expect((await sync('--rewrite')).exitCode).not.toBe(0)
+    emulator.clearFaults()
+    expect((await sync()).exitCode).toBe(0)
+    await server.query(`UPDATE ${schema()}.people SET lastname = 'by hand'`)
+    expect(await sync('--rewrite')).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('none of the 1 deleted rows'),
+    })
+    expect(await deleted()).toEqual([])
+    expect((await verify()).summary).toMatchObject({ differences: 0, withheld: 0 })
+  })
+
   it('is warned of a column that has no values any more, unless its settings have emptied it', async () => {
     const { emulator, sync, settings } = await start(['people'], { people: 40, months: 0 })
     await sync()

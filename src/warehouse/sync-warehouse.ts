@@ -89,7 +89,7 @@ async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise
     tools.log.warn(
       warningOf(
         'deleted-rows-end',
-        `The new file of --rewrite has none of the ${replacement.deletedRows} deleted rows that ${path} has kept: the service no longer has them.`,
+        `After --rewrite, the warehouse has none of the ${replacement.deletedRows} deleted rows that ${path} has kept: the service no longer has them.`,
       ),
     )
   const { address, states: replaces } = replacement

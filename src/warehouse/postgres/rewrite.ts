@@ -1,12 +1,14 @@
 import { ConnectorError } from '../../ground/errors.ts'
 import { isOwned, keepsDeletedRows, RedactedOtherwise } from '../account.ts'
+import { DELETED_AT } from '../column.ts'
 import type { Owner, Replacement, ReplacementRules } from '../landing.ts'
 import { quoted } from '../sql.ts'
 import type { PostgresLanding } from './landing.ts'
 
 /**
  * Prepares a warehouse to be read from the beginning where it is, so that views, grants and indexes of others stay. All
- * streams start over, so every row is written again: each stream is replaced when it has been read. If an earlier attempt was not complete, its streams are not read again.
+ * streams start over: each stream is replaced when it has been read. If an earlier attempt was not complete, its streams are
+ * not read again. Deleted rows go at the end: no read replaces them.
  */
 export async function prepareRewrite(
   address: string,
@@ -24,8 +26,9 @@ export async function prepareRewrite(
     })
     if (isOurs) await landing.atomically(begin)
     const keepsDeleted = isOurs && (await keepsDeletedRows(landing))
+    const deletedRows = isOurs ? await deletedRowsIn(landing) : 0
     const meanwhile = `Streams of ${address} that were not read keep the rows that they had`
-    return { address, keepsDeleted, deletedRows: 0, states: new Map(), meanwhile, takePlace }
+    return { address, keepsDeleted, deletedRows, states: new Map(), meanwhile, takePlace }
   } finally {
     await landing.close()
   }
@@ -34,8 +37,12 @@ export async function prepareRewrite(
     const present = await landing.present()
     assertNoneOf(rules.kept.filter((stream) => present.columnsOf(stream) !== undefined))
     const redaction = literal(owner.redaction)
+    // Plain syncs may have read what an earlier attempt has left: then nothing of it is to be continued.
     const noted = present.hasOwn('rewrite')
-      ? await landing.query(`SELECT redaction FROM ${account}.rewrite`)
+      ? await landing.query(
+          `SELECT noted.redaction FROM ${account}.rewrite AS noted
+            WHERE EXISTS (SELECT 1 FROM ${account}.streams AS streams WHERE streams.last_complete IS NULL)`,
+        )
       : []
     if (noted[0]?.[0] === owner.redaction) return
     await landing.run(
@@ -51,27 +58,54 @@ export async function prepareRewrite(
     )
   }
 
-  /** Removes the rows of streams that were not read, and what deleted rows have left in the tables. */
+  /** Removes the rows of streams that were not read, deleted rows, and what both have left in the tables. */
   async function takePlace(): Promise<void> {
     const written = await open()
     try {
-      const streams = await written.atomically(async () => {
-        const known = await written.query(
-          `SELECT streams.stream, streams.last_complete FROM ${account}.streams AS streams`,
-        )
-        for (const [stream, complete] of known)
-          if (complete === null) await written.run(`DELETE FROM ${tableOf(stream)}`)
+      const present = await streamsIn(written)
+      await written.atomically(async () => {
+        for (const { stream, isRead, isMarked } of present)
+          if (!isRead || isMarked)
+            await written.run(
+              `DELETE FROM ${tableOf(stream)}${isRead ? ` WHERE ${DELETED_AT} IS NOT NULL` : ''}`,
+            )
         await written.run(`DROP TABLE IF EXISTS ${account}.rewrite`)
-        return known
       })
-      for (const [stream] of streams) await written.vacuum(tableOf(stream))
+      for (const { stream } of present) await written.vacuum(tableOf(stream))
     } finally {
       await written.close()
     }
   }
 
-  function tableOf(stream: string | null | undefined): string {
-    return `${tables}.${quoted(String(stream))}`
+  /** The streams that have a table: somebody may have dropped that of one that is no longer read. */
+  async function streamsIn(landing: PostgresLanding) {
+    const present = await landing.present()
+    const rows = await landing.query(
+      `SELECT streams.stream, streams.last_complete FROM ${account}.streams AS streams`,
+    )
+    return rows.flatMap(([name, complete]) => {
+      const stream = String(name)
+      const columns = present.columnsOf(stream)
+      return columns === undefined
+        ? []
+        : [{ stream, isRead: complete !== null, isMarked: columns.has(DELETED_AT) }]
+    })
+  }
+
+  async function deletedRowsIn(landing: PostgresLanding): Promise<number> {
+    let deleted = 0
+    for (const { stream, isMarked } of await streamsIn(landing)) {
+      if (!isMarked) continue
+      const [[count] = []] = await landing.query(
+        `SELECT count(${DELETED_AT}) FROM ${tableOf(stream)}`,
+      )
+      deleted += Number(count)
+    }
+    return deleted
+  }
+
+  function tableOf(stream: string): string {
+    return `${tables}.${quoted(stream)}`
   }
 }
 
