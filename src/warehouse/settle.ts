@@ -95,6 +95,7 @@ async function replaceChanged(
   { moment, isWhole, rows }: Settling,
 ): Promise<number> {
   const { place, columns, keepsDeleted, others } = table
+  const { updates } = landing.sql
   const changed = await landing.scratch(
     '_protime_changed',
     changes(landing.sql, table, incoming, isWhole),
@@ -112,29 +113,37 @@ async function replaceChanged(
       `UPDATE ${place} AS old SET ${DELETED_AT} = ${moment}, ${KNOWN_FROM} = ${moment}
         FROM ${changed} AS changed WHERE ${isSame('old')} AND NOT changed.${COMES}`,
     )
-  if (there !== '0')
+  const leaves = keepsDeleted ? ` AND changed.${COMES}` : updates ? ` AND NOT changed.${COMES}` : ''
+  if (there !== '0' && !(keepsDeleted && updates))
     await landing.run(
-      `DELETE FROM ${place} AS old USING ${changed} AS changed
-        WHERE ${isSame('old')}${keepsDeleted ? ` AND changed.${COMES}` : ''}`,
+      `DELETE FROM ${place} AS old USING ${changed} AS changed WHERE ${isSame('old')}${leaves}`,
     )
+  const carried = updates ? [] : [...others]
   const values = new Map([
     ...columns.map(({ name }) => [quoted(name), `came.${quoted(name)}`] as const),
-    ...[...others].map((name, i) => [quoted(name), `changed.${OTHER}${i}`] as const),
+    ...carried.map((name, i) => [quoted(name), `changed.${OTHER}${i}`] as const),
     [KNOWN_FROM, moment],
   ])
   if (keepsDeleted)
     values.set(DELETED_AT, `CASE WHEN came.${OP} <> ${byte(PRESENT)} THEN ${moment} END`)
+  const coming = `${incoming} AS came JOIN ${changed} AS changed ON ${isSame('came')}`
+  if (updates && there !== '0')
+    await landing.run(
+      `UPDATE ${place} AS old SET ${[...values].map(([name, value]) => `${name} = ${value}`).join(', ')}
+        FROM ${coming} WHERE ${isSame('old')} AND changed.${COMES}`,
+    )
   if (comes !== '0')
     await landing.run(
       `INSERT INTO ${place} (${[...values.keys()].join(', ')}) SELECT ${[...values.values()].join(', ')}
-        FROM ${incoming} AS came JOIN ${changed} AS changed ON ${isSame('came')} WHERE changed.${COMES}`,
+        FROM ${coming} WHERE changed.${COMES}${updates ? ` AND NOT changed.${IS_THERE}` : ''}`,
     )
   return rows + Number(after) - Number(before)
 }
 
 /** Selects the keys that differ: with what the table has of them, and what comes. */
 function changes(sql: Dialect, table: Table, incoming: Incoming, isWhole: boolean): string {
-  const { place, columns, keepsDeleted, others } = table
+  const { place, columns, keepsDeleted } = table
+  const others = sql.updates ? [] : [...table.others]
   const [old, came] = [keysOf(sql, table, 'old'), keysOf(sql, table, 'came')]
   const lives = livesAs('old', table)
   const comes = keepsDeleted ? `came.${OP} <> ${byte(GONE)}` : `came.${OP} = ${byte(PRESENT)}`
@@ -143,7 +152,7 @@ function changes(sql: Dialect, table: Table, incoming: Incoming, isWhole: boolea
   return `SELECT ${old.map((key, i) => `coalesce(${key}, ${came[i]}) AS ${KEY}${i}`).join(', ')},
       old.${IS_THERE} IS NOT NULL AS ${IS_THERE}, old.${IS_THERE} IS NOT NULL AND ${lives} AS ${LIVED},
       coalesce(came.${OP} = ${byte(PRESENT)}, false) AS ${LIVES}, coalesce(${comes}, false) AS ${COMES}
-      ${[...others].map((name, i) => `, old.${quoted(name)} AS ${OTHER}${i}`).join('')}
+      ${others.map((name, i) => `, old.${quoted(name)} AS ${OTHER}${i}`).join('')}
     FROM (SELECT *, true AS ${IS_THERE} FROM ${place}) AS old
     ${isWhole ? 'FULL' : 'RIGHT'} JOIN ${incoming} AS came ON ${old.map((key, i) => `${key} = ${came[i]}`).join(' AND ')}
     WHERE CASE WHEN old.${IS_THERE} IS NULL THEN ${comes}
