@@ -74,6 +74,36 @@ describe.skipIf(IS_LEFT_OUT)('a warehouse in PostgreSQL', () => {
       .toBe('0\n')
   })
 
+  it('goes on when its connection is lost between two transactions', async () => {
+    const landing = await open(server.address('lost'))
+    await server.query(
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'protime' AND state = 'idle'",
+    )
+    await landing.run('CREATE TABLE lost.rows (n INTEGER)')
+    expect(await landing.query('SELECT count(*) FROM lost.rows')).toEqual([['0']])
+    await landing.close()
+  })
+
+  it('is written whatever the role has been set to', async () => {
+    await server.query(`CREATE ROLE careful LOGIN SUPERUSER PASSWORD '${server.password}'`)
+    for (const setting of [
+      'default_transaction_read_only = on',
+      'default_transaction_isolation = serializable',
+      "statement_timeout = '1s'",
+      "idle_in_transaction_session_timeout = '500ms'",
+      "idle_session_timeout = '500ms'",
+      "search_path = ''",
+    ])
+      await server.query(`ALTER ROLE careful SET ${setting}`)
+    const landing = await open(server.address('careful', { user: 'careful' }))
+    await landing.run('CREATE TABLE careful.rows (n INTEGER)')
+    await landing.query('SELECT pg_catalog.pg_sleep(1.2)')
+    await new Promise((done) => setTimeout(done, 1_000))
+    await landing.run('INSERT INTO careful.rows VALUES (1)')
+    expect(await landing.query('SELECT n FROM careful.rows')).toEqual([['1']])
+    await landing.close()
+  })
+
   it('holds back no vacuum while nothing is written', async () => {
     const landing = await open(server.address('idle'))
     const held = await server.query(
@@ -90,7 +120,7 @@ describe.skipIf(IS_LEFT_OUT)('a warehouse in PostgreSQL', () => {
     const schema = fate.replace(' ', '_')
     let drops = 0
     const proxy = await startProxy(server.port, (sent) =>
-      drops > 0 && sent.includes('COMMIT') && drops-- > 0 ? fate : 'pass',
+      drops > 0 && sent.includes('COMMIT\0') && drops-- > 0 ? fate : 'pass',
     )
     const landing = await open(server.address(schema, { port: proxy.port }))
     await landing.run(`CREATE TABLE ${schema}.rows (n INTEGER)`)
