@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Landing, Patience } from '../../src/warehouse/landing.ts'
+import { ConnectorError } from '../../src/ground/errors.ts'
+import type { Landing, OpenSettings, Patience } from '../../src/warehouse/landing.ts'
 import { postgres } from '../../src/warehouse/postgres/engine.ts'
 import { type Fate, IS_LEFT_OUT, startProxy, startServer, type TestServer } from './server.ts'
 
@@ -15,13 +16,14 @@ afterAll(() => server?.stop())
 const NOW: Patience = (open) => open()
 
 /** Opens a warehouse of nobody in particular to write it. */
-function open(address: string): Promise<Landing> {
+function open(address: string, settings: Partial<OpenSettings> = {}): Promise<Landing> {
   return postgres.open(address, {
     folder: '/tmp',
     patience: NOW,
     inspect: async () => {},
     log: { info() {}, warn() {}, debug() {} },
     claim: ({ schemas }) => [`CREATE TABLE ${schemas.account}.owner (tenant TEXT)`],
+    ...settings,
   })
 }
 
@@ -59,6 +61,49 @@ describe.skipIf(IS_LEFT_OUT)('a warehouse in PostgreSQL', () => {
     await second.close()
   })
 
+  it('leaves no connection behind if it is refused, so that the process ends', async () => {
+    const address = server.address('refused_owner')
+    await open(address).then((landing) => landing.close())
+    const another = async () =>
+      Promise.reject(new ConnectorError('config', 'warehouse-of-another-tenant', 'Not yours.'))
+    await expect(open(address, { inspect: another })).rejects.toThrow('Not yours.')
+    await expect
+      .poll(() =>
+        server.query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'protime'"),
+      )
+      .toBe('0\n')
+  })
+
+  it('goes on when its connection is lost between two transactions', async () => {
+    const landing = await open(server.address('lost'))
+    await server.query(
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'protime' AND state = 'idle'",
+    )
+    await landing.run('CREATE TABLE lost.rows (n INTEGER)')
+    expect(await landing.query('SELECT count(*) FROM lost.rows')).toEqual([['0']])
+    await landing.close()
+  })
+
+  it('is written whatever the role has been set to', async () => {
+    await server.query(`CREATE ROLE careful LOGIN SUPERUSER PASSWORD '${server.password}'`)
+    for (const setting of [
+      'default_transaction_read_only = on',
+      'default_transaction_isolation = serializable',
+      "statement_timeout = '1s'",
+      "idle_in_transaction_session_timeout = '500ms'",
+      "idle_session_timeout = '500ms'",
+      "search_path = ''",
+    ])
+      await server.query(`ALTER ROLE careful SET ${setting}`)
+    const landing = await open(server.address('careful', { user: 'careful' }))
+    await landing.run('CREATE TABLE careful.rows (n INTEGER)')
+    await landing.query('SELECT pg_catalog.pg_sleep(1.2)')
+    await new Promise((done) => setTimeout(done, 1_000))
+    await landing.run('INSERT INTO careful.rows VALUES (1)')
+    expect(await landing.query('SELECT n FROM careful.rows')).toEqual([['1']])
+    await landing.close()
+  })
+
   it('holds back no vacuum while nothing is written', async () => {
     const landing = await open(server.address('idle'))
     const held = await server.query(
@@ -75,7 +120,7 @@ describe.skipIf(IS_LEFT_OUT)('a warehouse in PostgreSQL', () => {
     const schema = fate.replace(' ', '_')
     let drops = 0
     const proxy = await startProxy(server.port, (sent) =>
-      drops > 0 && sent.includes('COMMIT') && drops-- > 0 ? fate : 'pass',
+      drops > 0 && sent.includes('COMMIT\0') && drops-- > 0 ? fate : 'pass',
     )
     const landing = await open(server.address(schema, { port: proxy.port }))
     await landing.run(`CREATE TABLE ${schema}.rows (n INTEGER)`)

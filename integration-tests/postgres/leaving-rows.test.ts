@@ -87,6 +87,18 @@ describe.skipIf(IS_LEFT_OUT)('a client that no longer sees half of the people', 
     emulator.advance({ hours: 1 })
   })
 
+  it('is read from the beginning by a rewrite, also if plain syncs have ended one before', async () => {
+    const { emulator, sync, verify } = await start(['people'], { people: 5, months: 0 })
+    await sync()
+    emulator.fail(/^\/people/, 400)
+    expect((await sync('--rewrite')).exitCode).not.toBe(0)
+    emulator.clearFaults()
+    expect((await sync()).exitCode).toBe(0)
+    await server.query(`UPDATE ${schema()}.people SET lastname = 'by hand'`)
+    expect((await sync('--rewrite')).exitCode).toBe(0)
+    expect((await verify()).summary).toMatchObject({ differences: 0, withheld: 0 })
+  })
+
   it('is warned of a column that has no values any more, unless its settings have emptied it', async () => {
     const { emulator, sync, settings } = await start(['people'], { people: 40, months: 0 })
     await sync()

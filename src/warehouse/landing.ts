@@ -113,6 +113,8 @@ export interface Dialect {
   readonly limits: Limits
   /** The kind of table for rows that can be read again. */
   readonly waiting: 'TABLE' | 'UNLOGGED TABLE'
+  /** Whether a row that differs is updated, as foreign keys and triggers of others expect; else it is inserted anew. */
+  readonly updates: boolean
   /** The type of a column. */
   type(type: ColumnType): string
   /** Whether the engine can store a JSON value that fits this type: from `start` to `end`, quotes included. */

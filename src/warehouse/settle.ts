@@ -92,6 +92,7 @@ async function replaceChanged(
   { moment, isRead, isWhole, rows }: Settling,
 ): Promise<number> {
   const { place, columns, history, others } = table
+  const { updates } = landing.sql
   const changed = await landing.scratch(
     '_protime_changed',
     changes(landing.sql, table, incoming, { isRead, isWhole }),
@@ -115,17 +116,25 @@ async function replaceChanged(
   }
   if (before !== '0')
     await landing.run(
-      `DELETE FROM ${place} AS old USING ${changed} AS changed WHERE ${isSame('old')}`,
+      `DELETE FROM ${place} AS old USING ${changed} AS changed
+        WHERE ${isSame('old')}${updates ? ` AND NOT changed.${COMES}` : ''}`,
     )
+  const carried = updates ? [] : [...others]
   const values = new Map([
     ...columns.map(({ name }) => [quoted(name), `came.${quoted(name)}`] as const),
-    ...[...others].map((name, i) => [quoted(name), `changed.${OTHER}${i}`] as const),
+    ...carried.map((name, i) => [quoted(name), `changed.${OTHER}${i}`] as const),
     [KNOWN_FROM, `CASE WHEN changed.${CLOSES} THEN ${moment} ELSE changed.${KNOWN_FROM} END`],
   ])
+  const coming = `${incoming} AS came JOIN ${changed} AS changed ON ${isSame('came')}`
+  if (updates && before !== '0')
+    await landing.run(
+      `UPDATE ${place} AS old SET ${[...values].map(([name, value]) => `${name} = ${value}`).join(', ')}
+        FROM ${coming} WHERE ${isSame('old')} AND changed.${COMES}`,
+    )
   if (after !== '0')
     await landing.run(
       `INSERT INTO ${place} (${[...values.keys()].join(', ')}) SELECT ${[...values.values()].join(', ')}
-        FROM ${incoming} AS came JOIN ${changed} AS changed ON ${isSame('came')} WHERE changed.${COMES}`,
+        FROM ${coming} WHERE changed.${COMES}${updates ? ` AND NOT changed.${IS_THERE}` : ''}`,
     )
   return rows + Number(after) - Number(before)
 }
@@ -137,7 +146,8 @@ function changes(
   incoming: Incoming,
   { isRead, isWhole }: Pick<Settling, 'isRead' | 'isWhole'>,
 ): string {
-  const { place, columns, history, others } = table
+  const { place, columns, history } = table
+  const others = sql.updates ? [] : [...table.others]
   const [old, came] = [keysOf(sql, table, 'old'), keysOf(sql, table, 'came')]
   const comes = `coalesce(came.${IS_PRESENT}, false)`
   const rowOf = (alias: string, isFilled = (_: Column) => false) =>
@@ -156,7 +166,7 @@ function changes(
       : 'true'
   return `SELECT ${old.map((key, i) => `coalesce(${key}, ${came[i]}) AS ${KEY}${i}`).join(', ')},
       old.${IS_THERE} IS NOT NULL AS ${IS_THERE}, ${comes} AS ${COMES}, ${closes} AS ${CLOSES}, old.${KNOWN_FROM}
-      ${[...others].map((name, i) => `, old.${quoted(name)} AS ${OTHER}${i}`).join('')}
+      ${others.map((name, i) => `, old.${quoted(name)} AS ${OTHER}${i}`).join('')}
     FROM (SELECT *, true AS ${IS_THERE} FROM ${place}) AS old
     ${isWhole ? 'FULL' : 'RIGHT'} JOIN ${incoming} AS came ON ${old.map((key, i) => `${key} = ${came[i]}`).join(' AND ')}
     WHERE CASE WHEN old.${IS_THERE} IS NULL THEN ${comes} WHEN NOT ${comes} THEN true

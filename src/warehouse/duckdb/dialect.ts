@@ -18,6 +18,8 @@ export const duckDbDialect: Dialect = {
     reserved: [],
   },
   waiting: 'TABLE',
+  // DuckDB has updated values in memory until it writes the file.
+  updates: false,
   type: (type) => type,
   storable: () => true,
   literal,

@@ -30,6 +30,7 @@ export function postgresDialect(schema: string): Dialect {
     limits: { columns: MOST_COLUMNS, nameOf, reserved: SYSTEM_COLUMNS },
     // After a crash it is empty, and has written nothing to the log.
     waiting: 'UNLOGGED TABLE',
+    updates: true,
     type: (type) => TYPES[type],
     storable,
     literal,

@@ -10,6 +10,7 @@ import { literal, postgresDialect } from './dialect.ts'
 import { failureOf, notOpened } from './failure.ts'
 import { beginFence, fenceTable } from './fence.ts'
 import {
+  BEGIN,
   createLanding,
   notPublished,
   type PostgresLanding,
@@ -94,12 +95,12 @@ async function openLocked(
   const connection = await usable(address)
   const sql = postgresDialect(schema)
   const { account } = sql.schemas
-  const asked = await connect(address)
-  const reader = await readLanding(asked, schema).catch(closing(address, asked))
-  const isNew = !(await reader.present()).hasOwn('owner')
-  await (isNew ? reader.close() : inspect(reader).finally(() => reader.close()))
   const prepare = async () => {
-    await connection.query(`BEGIN; ${SETTINGS}`)
+    const asked = await connect(address)
+    const reader = await readLanding(asked, schema).catch(closing(address, asked))
+    const isNew = !(await reader.present()).hasOwn('owner')
+    await (isNew ? reader.close() : inspect(reader).finally(() => reader.close()))
+    await connection.query(`${BEGIN}; ${SETTINGS}`)
     for (const name of await missingSchemas(connection, Object.values(sql.schemas)))
       await connection.query(`CREATE SCHEMA ${name}`)
     if (isNew) await connection.query([...claim(sql), ...fenceTable(account)].join(';\n'))

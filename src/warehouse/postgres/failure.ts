@@ -32,6 +32,12 @@ export function isLost(error: unknown): boolean {
   return NETWORK.test(codeOf(error)) || NO_CONNECTION.test(text(error))
 }
 
+/** A server that only follows another one refuses to begin a transaction that writes. */
+function isPassing(error: unknown): boolean {
+  const state = stateOf(error) ?? ''
+  return PASSING.test(state) || (state === '0A000' && text(error).endsWith('during recovery'))
+}
+
 /** Whether the same transaction may succeed a moment later. */
 export function isBusy(error: unknown): boolean {
   return BUSY.test(stateOf(error) ?? '')
@@ -41,7 +47,7 @@ export function isBusy(error: unknown): boolean {
 export function failureOf(error: unknown): LandingFailure {
   if (error instanceof ConnectorError) return { error, isOfAll: error.id === 'in-use' }
   const state = stateOf(error)
-  if (isLost(error) || PASSING.test(state ?? ''))
+  if (isLost(error) || isPassing(error))
     return { error: notReached('The connection to the server was lost', error), isOfAll: true }
   if (isBusy(error))
     return {
@@ -80,7 +86,7 @@ export function notOpened(address: string, error: unknown): ConnectorError {
   const tls = /SSL|TLS|certificate|CERT/.test(`${codeOf(error)} ${text(error)}`)
   if (state === undefined && !tls)
     return notReached(`The server of ${address} cannot be reached`, error)
-  if (state !== undefined && PASSING.test(state))
+  if (isPassing(error))
     return notReached(`The server of ${address} accepts no connection now`, error)
   const advice = tls
     ? 'Without sslmode, the connection is encrypted and the certificate is checked. Name the file of its authority in NODE_EXTRA_CA_CERTS, or add sslmode=require to the address, or sslmode=disable for no encryption.'

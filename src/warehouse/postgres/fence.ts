@@ -9,6 +9,8 @@ export interface Fence {
   begin(connection: Connection): Promise<number>
   /** Commits the transaction; if the answer is lost, finds out what happened. Returns the connection to go on with. */
   commit(connection: Connection, number: number): Promise<Connection>
+  /** Another connection in place of one that is lost. */
+  reconnect(lost: Connection): Promise<Connection>
 }
 
 /** How long to wait for a server that restarts, and for the end of the transaction that it may still be committing. */
@@ -48,13 +50,18 @@ export async function beginFence(
         return connection
       } catch (error) {
         if (!isLost(error)) throw error
-        await connection.close()
-        const next = await patiently(reconnect)
+        const next = await replaced(connection)
         if (await isCommitted(next, number)) return next
         await next.close()
         throw error
       }
     },
+    reconnect: replaced,
+  }
+
+  async function replaced(lost: Connection): Promise<Connection> {
+    await lost.close()
+    return patiently(reconnect)
   }
 
   /** Waits for the end of the transaction with this number, which has locked the row. */

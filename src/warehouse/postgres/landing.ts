@@ -5,12 +5,14 @@ import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { postgresDialect } from './dialect.ts'
-import { failureOf, isBusy, readingFailureOf } from './failure.ts'
+import { failureOf, isBusy, isLost, readingFailureOf } from './failure.ts'
 import type { Fence } from './fence.ts'
 import { jsonRows } from './json-rows.ts'
 import { presentTables } from './present.ts'
 import { replaceView } from './view.ts'
 
+/** How a transaction begins, whatever the default of the server, the database or the role is. */
+export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'
 /** What each transaction sets, whatever the server, the database or the role has been set to. */
 export const SETTINGS = [
   // Nobody else's function takes the place of one of PostgreSQL's, and definitions of views are always written the same.
@@ -148,7 +150,7 @@ export function createLanding(
   async function transaction<T>(numbers: Fence, work: () => Promise<T>): Promise<T> {
     isInside = true
     try {
-      await connection.query(`BEGIN; ${SETTINGS}`)
+      await begin(numbers)
       const number = await numbers.begin(connection)
       const result = await work()
       if (scratches.size > 0) await connection.query(`DROP TABLE ${[...scratches].join(', ')}`)
@@ -161,6 +163,16 @@ export function createLanding(
       isInside = false
       scratches.clear()
     }
+  }
+
+  /** A connection that was lost meanwhile, such as by a limit of idle time, is replaced: nothing was written by it. */
+  async function begin(numbers: Fence): Promise<void> {
+    const first = () => connection.query(`${BEGIN}; ${SETTINGS}`)
+    await first().catch(async (error) => {
+      if (!isLost(error)) throw error
+      connection = await numbers.reconnect(connection)
+      await first()
+    })
   }
 
   /** The name of a scratch table that does not exist. */

@@ -9,6 +9,7 @@ export async function presentTables(
 ): Promise<PresentTables> {
   const { tables, flat, history, account } = schemas
   const columns = new Map<string, Map<string, string>>()
+  // The last of two names that differ only in case counts: that in small letters, as each of ours is.
   for (const [
     table = '',
     column = '',
@@ -16,7 +17,8 @@ export async function presentTables(
   ] of await lowerCased(`SELECT owner.relname, attribute.attname,
       format_type(attribute.atttypid, attribute.atttypmod)
     FROM pg_attribute AS attribute JOIN pg_class AS owner ON owner.oid = attribute.attrelid
-    WHERE ${isIn(tables)} AND owner.relkind IN ('r', 'p') AND attribute.attnum > 0 AND NOT attribute.attisdropped`))
+    WHERE ${isIn(tables)} AND owner.relkind IN ('r', 'p') AND attribute.attnum > 0 AND NOT attribute.attisdropped
+    ORDER BY owner.relname = lower(owner.relname), attribute.attname = lower(attribute.attname)`))
     columns.set(table, (columns.get(table) ?? new Map()).set(column, type.toUpperCase()))
   const others = new Set(
     (

@@ -7,7 +7,8 @@ import type { PostgresLanding } from './landing.ts'
 
 /**
  * Prepares a warehouse to be read from the beginning where it is, so that views, grants and indexes of others stay. All
- * streams start over, so every row is written again: each stream is replaced when it has been read. If an earlier attempt was not complete, its streams are not read again.
+ * streams start over: each stream is replaced when it has been read. If an earlier attempt was not complete, its streams are
+ * not read again.
  */
 export async function prepareRewrite(
   address: string,
@@ -36,8 +37,12 @@ export async function prepareRewrite(
     const present = await landing.present()
     assertNoneOf(rules.kept.filter((stream) => present.columnsOf(stream) !== undefined))
     const redaction = literal(owner.redaction)
+    // Plain syncs may have read what an earlier attempt has left: then nothing of it is to be continued.
     const noted = present.hasOwn('rewrite')
-      ? await landing.query(`SELECT redaction FROM ${account}.rewrite`)
+      ? await landing.query(
+          `SELECT noted.redaction FROM ${account}.rewrite AS noted
+            WHERE EXISTS (SELECT 1 FROM ${account}.streams AS streams WHERE streams.last_complete IS NULL)`,
+        )
       : []
     if (noted[0]?.[0] === owner.redaction) return span
     await forgetHistory(landing, span !== undefined)
@@ -59,23 +64,31 @@ export async function prepareRewrite(
   async function takePlace(): Promise<void> {
     const written = await open()
     try {
-      const streams = await written.atomically(async () => {
-        const known = await written.query(
-          `SELECT streams.stream, streams.last_complete FROM ${account}.streams AS streams`,
-        )
-        for (const [stream, complete] of known)
-          if (complete === null) await written.run(`DELETE FROM ${tableOf(stream)}`)
+      const present = await streamsIn(written)
+      await written.atomically(async () => {
+        for (const { stream, isRead } of present)
+          if (!isRead) await written.run(`DELETE FROM ${tableOf(stream)}`)
         await written.run(`DROP TABLE IF EXISTS ${account}.rewrite`)
-        return known
       })
-      for (const [stream] of streams) await written.vacuum(tableOf(stream))
+      for (const { stream } of present) await written.vacuum(tableOf(stream))
     } finally {
       await written.close()
     }
   }
 
-  function tableOf(stream: string | null | undefined): string {
-    return `${tables}.${quoted(String(stream))}`
+  /** The streams that have a table: somebody may have dropped that of one that is no longer read. */
+  async function streamsIn(landing: PostgresLanding) {
+    const present = await landing.present()
+    const rows = await landing.query(
+      `SELECT streams.stream, streams.last_complete FROM ${account}.streams AS streams`,
+    )
+    return rows
+      .map(([name, complete]) => ({ stream: String(name), isRead: complete !== null }))
+      .filter(({ stream }) => present.columnsOf(stream) !== undefined)
+  }
+
+  function tableOf(stream: string): string {
+    return `${tables}.${quoted(stream)}`
   }
 }
 
