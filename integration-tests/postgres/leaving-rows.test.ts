@@ -209,3 +209,44 @@ describe.skipIf(IS_LEFT_OUT)('what was known of a person before', () => {
     expect((await sync()).exitCode).toBe(0)
   })
 })
+
+describe.skipIf(IS_LEFT_OUT)('a history', () => {
+  it('ends with a rewrite only by the word, begins anew, and ends for good by another word', async () => {
+    const { emulator, sync, settings, ask, folder, warehouse } = await start(['jobs'], {
+      people: 2,
+      months: 0,
+    })
+    settings['history'] = true
+    await sync()
+    const rename = (name: string) =>
+      emulator.update('jobs', Number(emulator.all('jobs')[0]?.['id']), { code: name })
+    const versions = async () =>
+      Number(
+        (
+          await ask(
+            `SELECT count(*) AS n FROM ${schema()}_history.jobs WHERE known_until IS NOT NULL`,
+          )
+        )[0]?.['n'],
+      )
+    rename('one')
+    await sync()
+    expect(await versions()).toBe(1)
+    expect(await sync('--rewrite')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Add --forget-history'),
+    })
+    expect(await versions()).toBe(1)
+    expect((await sync('--rewrite', '--forget-history')).exitCode).toBe(0)
+    expect(await versions()).toBe(0)
+    delete settings['history']
+    rename('two')
+    expect((await sync()).exitCode).toBe(0)
+    expect(await versions()).toBe(1)
+    const words = ['--config', join(folder, 'config.json'), '--warehouse', warehouse]
+    expect((await protime('history', 'off', ...words)).exitCode).toBe(2)
+    expect(await protime('history', 'off', '--forget', ...words)).toMatchObject({ exitCode: 0 })
+    expect((await sync()).exitCode).toBe(0)
+    const left = `SELECT count(*) FROM pg_class WHERE relname LIKE 'closed%' AND relnamespace = '${schema()}_meta'::regnamespace`
+    expect(Number(await server.query(left))).toBe(0)
+  })
+})
