@@ -69,7 +69,7 @@ describe.skipIf(IS_LEFT_OUT)('protime close in PostgreSQL', () => {
     ])
     expect(await refusal({}, 'october')).toEqual([
       2,
-      'protime: october is not a month, such as 2026-10. Try --help.',
+      'protime: october is not a month, such as 2026-10. Try --help. [command-line-not-valid]',
     ])
     const { exitCode, stdout } = await run({}, 'close', past)
     const close = JSON.parse(stdout) as { period: string; closed_at: string }
