@@ -70,7 +70,7 @@ export async function deleteMissing(context: Braked): Promise<Withheld | undefin
   if (count > 0)
     state.note({
       losses: isLoss
-        ? lossesWith(losses, missing)
+        ? lossesWith(losses, missing, clock.now())
         : lossesAt(clock.now(), null, state.countRows('all')),
     })
   const left = state.withheldSince === null ? 0 : state.keys.unconfirmed().length
@@ -82,9 +82,9 @@ export async function deleteMissing(context: Braked): Promise<Withheld | undefin
 function warnOfMany(context: Braked): void {
   const { state, log } = context
   if (state.mode !== 'incremental' || state.haveOtherKeys) return
-  const { parts } = lossesOf(context)
+  const losses = lossesOf(context)
   for (const [part, missing] of state.countRows('unseen')) {
-    const { rows = 0 } = parts.get(part) ?? {}
+    const { rows = 0 } = losses.get(part) ?? {}
     if (missing <= mostOf(rows, MANY)) continue
     log.warn(
       warningOf(
@@ -102,7 +102,7 @@ function warnOfMany(context: Braked): void {
 export function warnOfReported(context: Braked): void {
   const { state, config, log } = context
   const { reportedCount } = state.keys
-  const rows = [...lossesOf(context).parts.values()].reduce((sum, part) => sum + part.rows, 0)
+  const rows = [...lossesOf(context).values()].reduce((sum, part) => sum + part.rows, 0)
   if (reportedCount <= mostOf(rows, config.maxMissing)) return
   log.warn(
     warningOf(

@@ -118,7 +118,7 @@ export const STATE = fieldTable({
     write: writeLosses,
     fresh: null,
     about:
-      'a time, and for each part of the stream the rows then and those that were deleted since because no read found them',
+      'for each part of the stream its rows, and by day those that were deleted because no read found them',
   } as Field<Losses | null>,
   haveOtherKeys: plain(
     'other_keys',
