@@ -19,7 +19,7 @@ import {
   type UnkeyedState,
   writeState,
 } from './stored-state.ts'
-import type { StreamTask } from './stream-task.ts'
+import { mayChangeKeys, type StreamTask } from './stream-task.ts'
 
 type Known = Pick<StoredState, 'wholeRows'> &
   Partial<Pick<StoredState, 'position' | 'isSettled' | 'rowsSoFar'>>
@@ -193,7 +193,8 @@ export function createStreamState(
   // A read that goes on has added rows.
   if (state.isSettled || state.losses === null)
     state.losses = lossesAt(now, state.losses, state.countRows('all'))
-  if (stream.nested !== undefined && stored !== undefined && stored.settings !== values.settings)
+  const { settings = values.settings } = stored ?? {}
+  if (stream.nested !== undefined && mayChangeKeys(settings, values.settings))
     state.haveOtherKeys = true
   return state
 
