@@ -113,7 +113,8 @@ export function createChangeOrder(mostRows = MOST_ROWS): AnswerOrder {
   }
 }
 
-function keysOf(batch: RecordBatch): Key[] {
+/** The keys of all records. */
+export function keysOf(batch: RecordBatch): Key[] {
   return Array.from({ length: batch.count }, (_, i) => keyAt(batch, i))
 }
 

@@ -11,7 +11,7 @@ import { type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import { type Key, keyAt } from '../rows/id-set.ts'
 import { latestChanges } from '../rows/latest-changes.ts'
 import type { ListedParts } from '../rows/listed-parts.ts'
-import { createPageOrder, dayIn, type RowTreatment } from '../rows/row-treatment.ts'
+import { createPageOrder, dayIn, keysOf, type RowTreatment } from '../rows/row-treatment.ts'
 import type { StreamInventory } from '../rows/stream-inventory.ts'
 import type { Stream } from '../streams/collections.ts'
 import { keyOf } from '../streams/streams.ts'
@@ -167,7 +167,7 @@ async function* emitPages(
     // A row of the warehouse may have become a suppressed person's, or its person was suppressed since.
     if (leftOut !== undefined) {
       keys.markFound(leftOut)
-      await emitDepartures(keys.leave(leftOut), { state, output, clock })
+      await emitDepartures(keys.leave(keysOf(leftOut)), { state, output, clock })
     }
     // A page of a delta link always has all of its rows again if it is repeated.
     await write(batch, event.type === 'records' && purpose !== 'changes')
@@ -185,7 +185,8 @@ async function* emitPages(
       keys.markFound(batch)
       return undefined
     }
-    if (purpose === 'departure') return emitDepartures(keys.leave(batch), { state, output, clock })
+    if (purpose === 'departure')
+      return emitDepartures(keys.leave(departing(batch)), { state, output, clock })
     const isRead = purpose === 'rows' || purpose === 'changes'
     if (isRead) state.addRows(batch.count)
     if (purpose === 'rows') noteOrder(batch)
@@ -196,6 +197,14 @@ async function* emitPages(
     if (purpose === 'rows') parts.note(batch)
     else if (purpose !== 'repair') parts.written(batch)
     return output.records(batch, state.stamp(clock.now()))
+  }
+
+  /** The rows whose own days are no longer kept, because a service may not apply the filter of a list. */
+  function departing(batch: RecordBatch): Key[] {
+    const { keptFrom, stream } = state
+    const { dateField } = stream
+    if (keptFrom === null || dateField === undefined) return []
+    return keysOf(batch).filter((_, i) => dayIn(batch, i, dateField) < keptFrom)
   }
 
   /** Notes in which place the rows are. */
