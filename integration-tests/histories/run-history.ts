@@ -378,6 +378,8 @@ function filesOf(running: Running) {
     ),
     concurrency: 1,
     request_timeout_seconds: 5,
+    // In thirty days, a history may delete more than a fifth of a few rows.
+    max_missing: '50',
     ...others,
   }
   const catalog = running.choices.selected().map((name) => ({

@@ -185,6 +185,17 @@ describe('live keys', () => {
     expect([deletes(keys), keys.unconfirmed(), living(keys)]).toEqual([[], [1], [1, 2]])
   })
 
+  it('counts the rows of a page that was interrupted among the missing ones', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1 }, { id: 2 }), 'window', { mayRepeat: true })
+    keys.pageInterrupted()
+    keys.observe(batch({ id: 2 }), 'window')
+    expect([keys.counts('unseen'), keys.counts('all')]).toEqual([
+      new Map([['', 1]]),
+      new Map([['', 2]]),
+    ])
+  })
+
   it('notices a row that was met on an earlier page, unless that page was interrupted', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1 }, { id: 2 }), 'window', { mayRepeat: true })
