@@ -378,8 +378,6 @@ function filesOf(running: Running) {
     ),
     concurrency: 1,
     request_timeout_seconds: 5,
-    // In thirty days, a history may delete more than a fifth of a few rows.
-    max_missing: '50',
     ...others,
   }
   const catalog = running.choices.selected().map((name) => ({

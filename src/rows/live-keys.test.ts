@@ -190,10 +190,8 @@ describe('live keys', () => {
     keys.observe(batch({ id: 1 }, { id: 2 }), 'window', { mayRepeat: true })
     keys.pageInterrupted()
     keys.observe(batch({ id: 2 }), 'window')
-    expect([keys.counts('unseen'), keys.counts('all')]).toEqual([
-      new Map([['', 1]]),
-      new Map([['', 2]]),
-    ])
+    expect(keys.counts('unseen')).toEqual(new Map([['', 1]]))
+    expect(keys.counts('all')).toEqual(new Map([['', 2]]))
   })
 
   it('notices a row that was met on an earlier page, unless that page was interrupted', () => {
