@@ -1,4 +1,4 @@
-import { type Day, isLongAgo } from '../ground/days.ts'
+import { type Day, isLater, isLongAgo } from '../ground/days.ts'
 import type { Key } from '../rows/id-set.ts'
 import { changesAfter, type Position } from './position.ts'
 import type { Mode, StateValues } from './stored-state.ts'
@@ -67,5 +67,5 @@ export function isListDue(
 
 /** Whether the stream includes days before its delta's window, which only lists cover. */
 export function hasHistory(start: Day | null, window: Day | null): boolean {
-  return start !== null && window !== null && start < window
+  return isLater(window, start)
 }

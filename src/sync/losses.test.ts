@@ -1,6 +1,16 @@
 import { describe, expect, it, test } from 'vitest'
 import { limitOf } from '../ground/limit.ts'
-import { excessOf, lossesAt, lossesWith, readLosses, writeLosses } from './losses.ts'
+import type { Stream } from '../streams/collections.ts'
+import { streams } from '../streams/streams.ts'
+import {
+  excessOf,
+  lossesAt,
+  lossesWith,
+  partsOf,
+  readLosses,
+  sumOf,
+  writeLosses,
+} from './losses.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
 const daysLater = (days: number) => new Date(NOW.getTime() + days * 86_400_000)
@@ -42,6 +52,23 @@ describe('the rows that may be deleted because no read found them', () => {
     expect(missing(61, 0)).toEqual({ part: 'people', missing: 61, rows: 300, deleted: 0 })
   })
 
+  it('are a handful in a part that had no row', () => {
+    const none = lossesAt(NOW, null, new Map())
+    expect(excessOf(none, of(5), limitOf('20%'))).toBeUndefined()
+    expect(excessOf(none, of(6), limitOf('20%'))).toBeDefined()
+    expect(excessOf(lossesWith(none, of(5)), of(1), limitOf('20%'))).toBeDefined()
+  })
+
+  it('are of the collection of a reference, and otherwise of the whole stream', () => {
+    const partOf = partsOf(streams.get('external_references') as Stream)
+    expect(partOf?.('["people",7,"payroll"]')).toBe('people')
+    expect(partsOf(streams.get('people') as Stream)).toBeUndefined()
+  })
+
+  it('are counted over all parts', () => {
+    expect(sumOf(new Map(Object.entries({ people: 3, jobs: 4 })))).toBe(7)
+  })
+
   it('add up for thirty days, also if the stream has fewer rows by then', () => {
     const limit = limitOf('20%')
     const left = lossesWith(begun(100), of(12))
@@ -63,8 +90,8 @@ describe('the rows that may be deleted because no read found them', () => {
 
 describe('what the state has of them', () => {
   it('is read as it was written', () => {
-    const losses = lossesWith(begun(100), of(12))
-    expect(readLosses(writeLosses(losses))).toEqual(losses)
+    for (const losses of [begun(0), lossesWith(begun(100), of(12))])
+      expect(readLosses(writeLosses(losses))).toEqual(losses)
     expect(readLosses(writeLosses(null))).toBeNull()
   })
 
@@ -74,6 +101,10 @@ describe('what the state has of them', () => {
     '{}',
     '["soon"]',
     '["2026-11-20T03:00:00Z",["",1]]',
+    '["2026-11-20T03:00:00Z",["",1,0],["people",1]]',
+    '["2026-11-20T03:00:00Z",[7,1,0]]',
+    '["2026-11-20T03:00:00Z",["",-1,0]]',
+    '["2026-11-20T03:00:00Z",["",1,-1]]',
     '["2026-11-20T03:00:00Z",7]',
   ])('is refused if it is %j', (text) => {
     expect(readLosses(text)).toBeUndefined()
