@@ -7,24 +7,12 @@ import {
   createChangeOrder,
   createPageOrder,
 } from './row-treatment.ts'
+import { batch as batchOf } from './testing/batch.ts'
 
 type Row = readonly [id: number | string, version?: string, op?: number, date?: string]
 
-function batch(...rows: readonly Row[]): RecordBatch {
-  return {
-    count: rows.length,
-    ops: Uint8Array.from(rows, ([, , op = UPSERT]) => op),
-    keys: Float64Array.from(rows, ([id]) => (typeof id === 'number' ? id : Number.NaN)),
-    highestVersion: undefined,
-    fault: null,
-    keyText: (i) => JSON.stringify(rows[i]?.[0]),
-    versionText: (i) => rows[i]?.[1],
-    dateText: (i) => rows[i]?.[3],
-    record: () => new Uint8Array(),
-    received: () => new Uint8Array(),
-    lines: () => new Uint8Array(),
-  }
-}
+const batch = (...rows: readonly Row[]): RecordBatch =>
+  batchOf(...rows.map(([id, version, kind, date]) => ({ id, version, kind, date })))
 
 it('judges a change by the date that the service sends, although the warehouse gets no date', () => {
   const scanner = createPageScanner(
