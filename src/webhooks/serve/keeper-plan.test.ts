@@ -156,7 +156,7 @@ describe('the plan', () => {
     ],
     [
       'one whose creation failed just now',
-      [creating(0.01)],
+      [creating(0.001)],
       [],
       [creation(undefined, { failures: 1 })],
     ],
@@ -190,6 +190,12 @@ describe('the plan', () => {
       [creating(2, { failures: 5, destinationUrl: urlOf('b') }), made(3)],
       [],
       ['forget one without an id', creation('it is gone', { over: '1', failures: 6 })],
+    ],
+    [
+      'a creation that failed after another webhook was lost at once',
+      [made(0.5), creating(0.4, { destinationUrl: urlOf('b') })],
+      [],
+      [unusable('it is gone', 'an hour')],
     ],
     [
       'a failed creation for another collection',
