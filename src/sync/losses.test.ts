@@ -78,6 +78,12 @@ describe('the rows that may be deleted because no read found them', () => {
     expect(excessOf(lossesAt(daysLater(30), left, of(88)), of(17), limit)).toBeUndefined()
   })
 
+  it('are no excess if none is missing, although max_missing is lower by now', () => {
+    const left = lossesWith(begun(100), of(12))
+    expect(excessOf(left, of(0), limitOf('10'))).toBeUndefined()
+    expect(excessOf(left, of(1), limitOf('10'))).toBeDefined()
+  })
+
   it('are counted anew if the time was that of another clock', () => {
     const ahead = lossesWith(lossesAt(daysLater(400), null, of(100)), of(20))
     expect(lossesAt(NOW, ahead, of(80))).toEqual(begun(80))
