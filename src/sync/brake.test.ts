@@ -6,6 +6,7 @@ import { batch } from '../rows/testing/batch.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
 import { deleteMissing, mayDelete, refuseWithheld, warnOfReported } from './brake.ts'
+import { lossesAt, lossesWith } from './losses.ts'
 import { readState, type StoredState } from './stored-state.ts'
 import { createStreamState } from './stream-state.ts'
 import type { StreamTask } from './stream-task.ts'
@@ -54,7 +55,7 @@ function readOf({ rows, mode = 'incremental', config = {}, changes = {} }: Given
   state.addRows(batchOf(1).count)
   const done: string[] = []
   const output = {
-    checkpoint: async (options?: object) => void (options && done.push('stored')),
+    checkpoint: async (how?: { flush: true }) => void (how?.flush && done.push('stored')),
     deletes: async (keys: readonly string[]) => void done.push(`${keys.length} deleted`),
     note: (notice: { type: string; rows?: number }) => {
       if (notice.type === 'withheld') done.push(`${notice.rows} withheld`)
@@ -84,6 +85,7 @@ const people = (known: number, found: number, more: Omit<Given, 'rows'> = {}): G
 const since = { withheldSince: BEFORE }
 const approval = (text: string) => ({ config: { approved_deletes: [text] }, changes: since })
 const time = BEFORE.toISOString()
+const NO_LOSSES = lossesAt(BEFORE, null, new Map())
 
 describe('rows that a complete read has not found', () => {
   it.each<[string, Given, boolean]>([
@@ -107,6 +109,11 @@ describe('rows that a complete read has not found', () => {
       'may not if they were approved later',
       people(100, 79, approval(`people:21:${NOW.toISOString()}`)),
       false,
+    ],
+    [
+      'may if they are a fifth of all that are known before a first read has ended',
+      people(100, 80, { changes: { isSettled: false, wholeRows: null, losses: NO_LOSSES } }),
+      true,
     ],
     [
       'may not if they are too many of one part',
@@ -135,11 +142,20 @@ describe('rows that a complete read has not found', () => {
     ])
   })
 
-  it('leave the losses as they were if there are none', async () => {
-    const { context, state, done } = readOf(people(100, 100))
-    const { losses } = state
+  it.each([{}, { haveOtherKeys: true }])(
+    'leave the losses as they were if there are none: %j',
+    async (changes) => {
+      const losses = lossesWith(lossesAt(BEFORE, null, new Map([['', 100]])), new Map([['', 3]]))
+      const { context, state, done } = readOf(people(100, 100, { changes: { losses, ...changes } }))
+      await deleteMissing(context)
+      expect([done, state.losses]).toEqual([[], losses])
+    },
+  )
+
+  it('are deleted without a warning if all rows have other keys', async () => {
+    const { context, said, done } = readOf(people(100, 0, { changes: { haveOtherKeys: true } }))
     await deleteMissing(context)
-    expect([done, state.losses]).toEqual([[], losses])
+    expect([done, said]).toEqual([['100 deleted'], []])
   })
 
   it('are kept if they are too many, until somebody has looked', async () => {
