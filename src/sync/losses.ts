@@ -55,7 +55,9 @@ export interface Excess extends Loss {
 export function excessOf({ parts }: Losses, missing: PartCounts, limit: Limit): Excess | undefined {
   for (const [part, count] of missing) {
     const loss = parts.get(part) ?? NOTHING
-    if (loss.deleted + count > mostOf(loss.rows, limit)) return { part, missing: count, ...loss }
+    // The limit may be lower than at earlier deletes.
+    if (count > 0 && loss.deleted + count > mostOf(loss.rows, limit))
+      return { part, missing: count, ...loss }
   }
   return undefined
 }
