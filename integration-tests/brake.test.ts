@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { personCodes } from '../src/privacy/person-codes.ts'
 import { makeDue, type Scenario, startScenario } from './histories/scenario.ts'
 import { type SyncedTenant, startSyncedTenant } from './testing/synced-tenant.ts'
 
@@ -206,6 +207,66 @@ describe('a stream', () => {
       [1, 35],
       [1, 35],
     ])
+  })
+
+  it('does not shrink by small steps while its first day moves', async () => {
+    scenario = await startScenario(['clockings'], { people: 0, pageSize: 100 })
+    const { sync, emulator, settings, platform } = scenario
+    settings['start_date'] = '2026-09-01'
+    for (let id = 1; id <= 40; id++)
+      emulator.insert('clockings', { date: '2026-11-01', person: { id } })
+    await sync()
+    const left: unknown[] = []
+    for (let step = 0; step < 3; step++) {
+      hide((person) => person % 8 <= step)
+      emulator.advance(LINKS_DIE)
+      settings['start_date'] = `2026-09-0${step + 2}`
+      const { exitCode } = await sync()
+      left.push([exitCode, platform.warehouses[0]?.rows('clockings').size])
+    }
+    expect(left).toEqual([
+      [0, 35],
+      [1, 35],
+      [1, 35],
+    ])
+  })
+
+  it('does not shrink by small steps over the end of thirty days', async () => {
+    const { sync, emulator, platform } = await startPeople()
+    const left: unknown[] = []
+    for (const [days, step] of [
+      [28, 0],
+      [4, 1],
+      [4, 2],
+      [4, 2],
+    ] as const) {
+      hide((person) => person % 8 <= step)
+      emulator.advance({ days })
+      const { exitCode } = await sync()
+      left.push([exitCode, platform.warehouses[0]?.rows('people').size])
+    }
+    expect(left).toEqual([
+      [0, 35],
+      [1, 35],
+      [1, 35],
+      [1, 35],
+    ])
+  })
+
+  it('is compared although people are left out, which changes no keys', async () => {
+    scenario = await startScenario(['external_references'], { people: 40, pageSize: 100 })
+    const { sync, emulator, settings, platform } = scenario
+    settings['privacy_key'] = 'Wq3-xkT9_mB7vZ2p'
+    await sync()
+    const size = () => platform.warehouses[0]?.rows('external_references').size
+    const before = size()
+    hide(isEven)
+    settings['suppressed_people'] = [
+      personCodes({ key: 'Wq3-xkT9_mB7vZ2p', tenant: String(emulator.config()['tenant']) }).of(
+        '999',
+      ),
+    ]
+    expect([(await sync()).exitCode, size()]).toEqual([1, before])
   })
 
   it('warns of rows that are missing and deleted if they are more than a few', async () => {

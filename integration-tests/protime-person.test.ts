@@ -188,6 +188,18 @@ describe('protime person erase', () => {
     expect(readFileSync(warehouse).equals(before)).toBe(true)
   })
 
+  it('refuses while the rows of the person are withheld from deletion, and changes nothing', async () => {
+    const { words, sync, warehouse } = settle({ streams: ['people'], max_missing: '0' })
+    await sync()
+    tenant.emulator.hide((person) => person === id)
+    tenant.emulator.advance({ hours: 73 })
+    expect((await sync()).exitCode).toBe(2)
+    const before = readFileSync(warehouse)
+    const { exitCode, stderr } = await protime('person', 'erase', String(id), ...words)
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('[deletes-withheld]')])
+    expect(readFileSync(warehouse).equals(before)).toBe(true)
+  })
+
   it('leaves no byte of the person, and nothing comes back', { timeout: 120_000 }, async () => {
     const { warehouse, words, sync } = settle({ privacy_key: KEY, history: true })
     const copy = join(folder, 'readers.duckdb')

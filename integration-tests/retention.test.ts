@@ -168,6 +168,17 @@ describe('days that are no longer kept', () => {
     expect(keys()).toHaveLength(2)
   })
 
+  it('are told by the dates of their rows, whatever else a list contains', async () => {
+    const { sync, emulator, settings, differences } = await start(DAYS)
+    await sync()
+    settings['start_date'] = '2026-06-01'
+    const body = JSON.stringify({ value: emulator.all('clockings') })
+    emulator.fail(/\/clockings[?](?!(.*&)?delta)/, 200, { body })
+    expect((await sync()).deleted).toHaveLength(4)
+    expect(keys()).toHaveLength(2)
+    expect(differences()).toEqual([])
+  })
+
   it('leave also if the ids are not tracked', async () => {
     const { sync, settings, platform } = await start(DAYS)
     await sync()

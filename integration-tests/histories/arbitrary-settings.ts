@@ -32,6 +32,8 @@ export const settings = fc.record({
   window_days: windowDays,
   future_days: futureDays,
   concurrency,
+  // In thirty days, a history may delete more than a fifth of a few rows.
+  max_missing: fc.constant('50'),
 })
 
 /** What must not make a stream start over. */

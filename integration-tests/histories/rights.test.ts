@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
+import { type Limit, limitOf, mostOf } from '../../src/ground/limit.ts'
 import { DAY_MS, runSettings } from './property.ts'
 import { type Scenario, startScenario } from './scenario.ts'
 
@@ -25,6 +26,7 @@ const syncs = fc.record({
   auditDays: fc.constantFrom(0, 1, 7),
   startDate: fc.constantFrom('2024-01-01', '2024-01-01', '2025-06-01', '2026-09-01'),
   retainMonths: fc.constantFrom([], [], [{ months: 1 }], [{ stream: 'clockings', months: 20 }]),
+  maxMissing: fc.constantFrom('0', '20%'),
 })
 
 const stories = fc.record({
@@ -41,9 +43,9 @@ type Story = typeof stories extends fc.Arbitrary<infer T> ? T : never
 async function play({ options, syncs }: Story): Promise<void> {
   const scenario = await startScenario(STREAMS, { ...options, people: PEOPLE, months: 0 })
   const { emulator, settings } = scenario
-  /** A few may be missing without an alarm, so that no more may be removed. */
+  /** With a percentage, a few may be missing without an alarm, so that no more may be removed. */
   let removed = 0
-  let wasHidden = false
+  let mayAlarm = false
   try {
     for (const date of DAYS)
       for (let id = 1; id <= PEOPLE; id++) emulator.insert('clockings', { date, person: { id } })
@@ -62,18 +64,20 @@ async function play({ options, syncs }: Story): Promise<void> {
         audit_days: rest.auditDays,
         start_date: rest.startDate,
         retain_months: rest.retainMonths,
+        max_missing: rest.maxMissing,
       })
-      wasHidden ||= hidden !== 'none'
+      mayAlarm ||= hidden !== 'none' || rest.maxMissing === '0'
       const isHidden = (person: number) =>
         hidden !== 'none' && (person % 2 === 0) === (hidden === 'even')
       const before = livingRows(scenario)
+      const most = mostLost(scenario, limitOf(rest.maxMissing))
       emulator.hide(isHidden)
       const { errors } = await scenario.sync({ killAfter, kept: 'committed' })
-      refuse([...lost(before, scenario), ...errors.filter((text) => !isAlarm(text))])
-      if (!wasHidden) refuse(errors)
+      refuse([...lost(before, most, scenario), ...errors.filter((text) => !isAlarm(text))])
+      if (!mayAlarm) refuse(errors)
     }
     emulator.hide(() => false)
-    Object.assign(settings, { audit_days: 1, history_refresh_days: 1 })
+    Object.assign(settings, { audit_days: 1, history_refresh_days: 1, max_missing: '100%' })
     // The first of them may have to begin anew, and the next one may take its list for an old one.
     for (let i = 0; i < 4; i++) {
       emulator.advance({ hours: 30 })
@@ -100,16 +104,32 @@ function livingRows({ platform, emulator }: Scenario): Set<string> {
   return new Set(found)
 }
 
-/** What a sync has deleted although it lives, on a day that is kept. */
-function lost(before: ReadonlySet<string>, scenario: Scenario): string[] {
+/** How many rows of each stream a sync may delete because it does not see them. */
+function mostLost({ platform }: Scenario, limit: Limit): ReadonlyMap<string, number> {
+  const rowsOf = (stream: string) => platform.warehouses[0]?.rows(stream).size ?? 0
+  return new Map(STREAMS.map((stream) => [stream, mostOf(rowsOf(stream), limit)]))
+}
+
+/** What a sync has deleted although it lives, on a day that is kept, of streams of which that is more than it may. */
+function lost(
+  before: ReadonlySet<string>,
+  most: ReadonlyMap<string, number>,
+  scenario: Scenario,
+): string[] {
   const now = livingRows(scenario)
   const first = scenario.platform.stateOf('clockings')?.start ?? ''
   const days = new Map(scenario.emulator.all('clockings').map(({ id, date }) => [String(id), date]))
-  return [...before]
+  const missing = [...before]
     .filter((row) => !now.has(row))
     .filter((row) => {
       const [stream, key = ''] = row.split(' ')
       return stream !== 'clockings' || String(days.get(key)) >= first
+    })
+  const countOf = (stream = '') => missing.filter((row) => row.startsWith(`${stream} `)).length
+  return missing
+    .filter((row) => {
+      const [stream = ''] = row.split(' ')
+      return countOf(stream) > (most.get(stream) ?? 0)
     })
     .map((row) => `${row} lives, was in the warehouse, and is not there now`)
 }

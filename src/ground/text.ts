@@ -112,3 +112,11 @@ function editsBetween(a: string, b: string): number {
   }
   return cell(a.length, b.length)
 }
+
+/**
+ * Normalizes a name. Names with the same spelling are the same field: the service has changed the case of names
+ * before.
+ */
+export function spelling(name: string): string {
+  return name.toLowerCase().replace(/[\s_-]+/g, '')
+}

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { tryParseExactly } from '../ground/json.ts'
 import { personCodes } from '../privacy/person-codes.ts'
 import { type RecordBatch, SKIP } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -39,7 +40,7 @@ export function createSuppression(
       const kept: number[] = []
       const leftOut: number[] = []
       for (let i = 0; i < batch.count; i++) {
-        const record: unknown = JSON.parse(Buffer.from(batch.received(i)).toString('utf8'))
+        const record = tryParseExactly(Buffer.from(batch.received(i)).toString('utf8'))
         const isLeftOut = personIdsIn(record, paths).some(isSuppressed)
         ;(isLeftOut ? leftOut : kept).push(i)
       }

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Key } from '../rows/id-set.ts'
 import { INVENTORY } from '../streams/streams.ts'
+import { readState, withheldIn } from '../sync/stored-state.ts'
 import type { Landing, Renew, Renewal, RenewSettings } from '../warehouse/landing.ts'
 import { withoutKeys } from './forget-keys.ts'
 import { type FoundRow, type PersonData, readPerson } from './person-tables.ts'
@@ -50,6 +51,8 @@ export function erasePerson<Config>(
     const listed = await listingsOf(id, asking)
     if (listed.length > 0) throw stillListed(listed, code)
     const person = await readPerson(landing, id)
+    const withheld = await withheldStreams(landing, person)
+    if (withheld.length > 0) throw stillWithheld(withheld)
     await renew(await changesFor(landing, person))
     const wanted = person.ownNames.filter((text) => Buffer.byteLength(text) >= LEAST_BYTES)
     const found = await textsIn([files.path, ...files.copies], wanted)
@@ -80,7 +83,31 @@ function stillListed(streams: readonly string[], code: string | undefined): Conn
   )
 }
 
-const STATES = 'SELECT states.stream, states.state FROM _protime.states AS states'
+/** The streams with rows of the person that the service does not list, although nobody knows that they are gone. */
+async function withheldStreams(landing: Landing, { rows }: PersonData): Promise<string[]> {
+  return [...(await storedStates(landing))].flatMap(([stream, stored]) => {
+    const state = readState(stored)
+    if (state === 'none' || 'unreadable' in state) return []
+    const withheld = withheldIn(state)
+    return rows.some((row) => row.stream === stream && withheld.has(keyOf(row))) ? [stream] : []
+  })
+}
+
+function stillWithheld(streams: readonly string[]): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'deletes-withheld',
+    `Nothing was erased: rows of the person in ${streams.join(' and ')} are among those that the last sync did not find, and were too many to be deleted. The service may still have the person, and bring the rows back. Sync until no deletes are withheld, then run it again.`,
+  )
+}
+
+/** The states in the file, by stream. */
+async function storedStates(landing: Landing): Promise<ReadonlyMap<string, unknown>> {
+  const rows = await landing.query(
+    'SELECT states.stream, states.state FROM _protime.states AS states',
+  )
+  return new Map(rows.map(([stream, text]) => [String(stream), JSON.parse(String(text))]))
+}
 
 /** The new file has no rows of the person, no ids of them in states, and no counts with them. */
 async function changesFor(
@@ -89,10 +116,8 @@ async function changesFor(
 ): Promise<Renewal> {
   const streams = new Set(rows.map(({ stream }) => stream))
   const states = new Map<string, unknown>()
-  for (const row of await landing.query(STATES)) {
-    const [stream = '', text = ''] = row.map(String)
+  for (const [stream, state] of await storedStates(landing)) {
     const keys = rows.filter((row) => row.stream === stream && !row.isClosed).map(keyOf)
-    const state: unknown = JSON.parse(text)
     const left = keys.length === 0 ? state : withoutKeys(state, keys)
     if (left !== undefined) states.set(stream, left)
   }

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
+import { tryParseExactly } from '../ground/json.ts'
 import type { Source, Tools } from '../protocol/connector.ts'
 import { readStreams } from '../protocol/read-run.ts'
 import type { StreamWriter } from '../protocol/stream-writer.ts'
@@ -50,7 +51,7 @@ function lookFor(id: string, stream: string, onFound: () => void): StreamWriter 
     records(batch) {
       for (let i = 0; i < batch.count; i++) {
         if (batch.ops[i] !== UPSERT) continue
-        const record: unknown = JSON.parse(Buffer.from(batch.received(i)).toString('utf8'))
+        const record = tryParseExactly(Buffer.from(batch.received(i)).toString('utf8'))
         if (personIdsIn(record, paths).includes(id)) onFound()
       }
       return undefined

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isJsonObject } from '../ground/json.ts'
+import { spelling } from '../ground/text.ts'
 import type { MemberRule, ObjectRules } from '../records/record-batch.ts'
 import { fieldsOf, ruleOfBoth } from '../records/record-rules.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
@@ -322,14 +323,6 @@ function canHold({ type, properties, items }: JsonSchema): boolean {
 /** Drops secrets instead of hashing them: most have few possible values, so that the hash would reveal them. */
 function withoutSecretHash(action: FieldAction, isSecret: boolean): FieldAction {
   return action === 'hash' && isSecret ? 'drop' : action
-}
-
-/**
- * Normalizes a name. Names with the same spelling are the same field: the service has changed the case of names
- * before.
- */
-function spelling(name: string): string {
-  return name.toLowerCase().replace(/[\s_-]+/g, '')
 }
 
 function toNull(): string {

@@ -236,13 +236,13 @@ export function createLiveKeys(
       return isTracked ? sets.unseen.size + sets.doubted.size : 0
     },
     /**
-     * Rows leave the warehouse because of their day: those of a batch, or all from before the window. Returns those that the
+     * Rows leave the warehouse because of their day or their person: these, or all from before the window. Returns those that the
      * warehouse may have had.
      */
-    leave(rows: RecordBatch | 'history'): readonly Key[] {
+    leave(rows: readonly Key[] | 'history'): readonly Key[] {
       const { window, history, unseen, doubted, unconfirmed, written, onlyListed } = sets
       const known = [window, history, unseen, doubted]
-      const all = rows === 'history' ? [...history.keys()] : keysOf(rows)
+      const all = rows === 'history' ? [...history.keys()] : rows
       const left = all.filter((key) => !isTracked || known.some((set) => set.has(key)))
       for (const key of left)
         for (const set of [...known, unconfirmed, written, onlyListed]) set.delete(key)
@@ -253,8 +253,9 @@ export function createLiveKeys(
      * warehouse may have. Without a function, the stream is one part, whose name is empty.
      */
     counts(of: 'unseen' | 'all', partOf?: (key: Key) => string): ReadonlyMap<string, number> {
-      const { window, history, unseen } = sets
-      const counted = of === 'all' ? [window, history, unseen] : isTracked ? [unseen] : []
+      const { window, history, unseen, doubted } = sets
+      const missing = isTracked ? [unseen, doubted] : []
+      const counted = of === 'all' ? [window, history, unseen] : missing
       const counts = new Map<string, number>()
       const add = (part: string, count: number) => counts.set(part, (counts.get(part) ?? 0) + count)
       for (const set of counted)

@@ -20,6 +20,7 @@ it.each<[string, unknown, string[]]>([
   ['people', { id: 42 }, ['42']],
   ['clockings', { id: 7, person: { id: 42 } }, ['42']],
   ['clockings', { id: 7, person: null }, []],
+  ['clockings', { id: 7, Person: { ID: 42 }, person: null }, ['42']],
   ['external_references', { collection: 'people', internalReference: '42' }, ['42']],
   ['external_references', { collection: 'jobs', internalReference: '42' }, []],
 ])('%s: %j leads to %j', (stream, record, ids) => {

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../ground/json.ts'
+import { spelling } from '../ground/text.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import { readStreamSchema, streams } from './streams.ts'
 
@@ -37,9 +38,16 @@ function pathsIn(
 /** The ids of the people to whom a record leads by these paths, as texts. */
 export function personIdsIn(record: unknown, paths: readonly PersonPath[]): string[] {
   if (!isJsonObject(record) || (record['collection'] ?? PEOPLE) !== PEOPLE) return []
-  return paths.flatMap((path) => {
-    let value: unknown = record
-    for (const name of path) value = isJsonObject(value) ? value[name] : undefined
-    return value === undefined || value === null ? [] : [String(value)]
-  })
+  return paths
+    .flatMap((path) => valuesAt(record, path))
+    .flatMap((value) => (value === undefined || value === null ? [] : [String(value)]))
+}
+
+/** The values at a path, whatever the spelling of its names. */
+function valuesAt(value: unknown, [name, ...rest]: readonly string[]): unknown[] {
+  if (name === undefined) return [value]
+  if (!isJsonObject(value)) return []
+  return Object.entries(value).flatMap(([member, inner]) =>
+    member === name || spelling(member) === spelling(name) ? valuesAt(inner, rest) : [],
+  )
 }

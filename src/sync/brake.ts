@@ -68,7 +68,7 @@ export async function deleteMissing(context: StreamContext): Promise<Withheld | 
   if (count > 0)
     state.note({
       losses: isLoss
-        ? lossesWith(losses, missing)
+        ? lossesWith(losses, missing, clock.now())
         : lossesAt(clock.now(), null, state.countRows('all')),
     })
   const left = state.withheldSince === null ? 0 : state.keys.unconfirmed().length
@@ -80,9 +80,9 @@ export async function deleteMissing(context: StreamContext): Promise<Withheld | 
 function warnOfMany(context: StreamContext): void {
   const { state, log } = context
   if (state.mode !== 'incremental' || state.haveOtherKeys) return
-  const { parts } = lossesOf(context)
+  const losses = lossesOf(context)
   for (const [part, missing] of state.countRows('unseen')) {
-    const { rows = 0 } = parts.get(part) ?? {}
+    const { rows = 0 } = losses.get(part) ?? {}
     if (missing <= mostOf(rows, MANY)) continue
     log.warn(
       warningOf(
@@ -100,7 +100,7 @@ function warnOfMany(context: StreamContext): void {
 export function warnOfReported(context: StreamContext): void {
   const { state, config, log } = context
   const { reportedCount } = state.keys
-  const rows = [...lossesOf(context).parts.values()].reduce((sum, part) => sum + part.rows, 0)
+  const rows = [...lossesOf(context).values()].reduce((sum, part) => sum + part.rows, 0)
   if (reportedCount <= mostOf(rows, config.maxMissing)) return
   log.warn(
     warningOf(

@@ -8,7 +8,7 @@ import type { PageOrigin, Pages } from '../pages/pages.ts'
 import type { Suppression } from '../pages/suppression.ts'
 import type { KeyMembers, Log, StreamOutput } from '../protocol/connector.ts'
 import { type RecordBatch, SKIP } from '../records/record-batch.ts'
-import type { Key } from '../rows/id-set.ts'
+import { type Key, keysOf } from '../rows/id-set.ts'
 import { latestChanges } from '../rows/latest-changes.ts'
 import type { ListedParts } from '../rows/listed-parts.ts'
 import type { PlaceOf } from '../rows/observed-batch.ts'
@@ -132,7 +132,7 @@ export async function* emit(
     // A row of the warehouse may have become a suppressed person's, or its person was suppressed since.
     if (leftOut !== undefined) {
       keys.markFound(leftOut)
-      await deleteRows(keys.leave(leftOut), context)
+      await deleteRows(keys.leave(keysOf(leftOut)), context)
     }
     // A page of a delta link always has all of its rows again if it is repeated.
     await write(batch, event.type === 'records' && purpose !== 'changes')
@@ -150,7 +150,7 @@ export async function* emit(
       keys.markFound(batch)
       return undefined
     }
-    if (purpose === 'departure') return deleteRows(keys.leave(batch), context)
+    if (purpose === 'departure') return deleteRows(keys.leave(departing(batch)), context)
     const isRead = purpose === 'rows' || purpose === 'changes'
     if (isRead) state.addRows(batch.count)
     if (purpose === 'rows') noteOrder(batch)
@@ -161,6 +161,14 @@ export async function* emit(
     if (purpose === 'rows') parts.note(batch)
     else if (purpose !== 'repair') parts.written(batch)
     return output.records(batch, state.stamp(clock.now()))
+  }
+
+  /** The rows whose own days are no longer kept, because a service may not apply the filter of a list. */
+  function departing(batch: RecordBatch): Key[] {
+    const { keptFrom, stream } = state
+    const { dateField } = stream
+    if (keptFrom === null || dateField === undefined) return []
+    return keysOf(batch).filter((_, i) => dayIn(batch, i, dateField) < keptFrom)
   }
 
   /** Notes in which place the rows are. */

@@ -49,7 +49,7 @@ describe('the rows that may be deleted because no read found them', () => {
     const none = lossesAt(NOW, null, new Map())
     expect(excessOf(none, of(5), limitOf('20%'))).toBeUndefined()
     expect(excessOf(none, of(6), limitOf('20%'))).toBeDefined()
-    expect(excessOf(lossesWith(none, of(5)), of(1), limitOf('20%'))).toBeDefined()
+    expect(excessOf(lossesWith(none, of(5), NOW), of(1), limitOf('20%'))).toBeDefined()
   })
 
   it('are of the collection of a reference, and otherwise of the whole stream', () => {
@@ -64,7 +64,7 @@ describe('the rows that may be deleted because no read found them', () => {
 
   it('add up for thirty days, also if the stream has fewer rows by then', () => {
     const limit = limitOf('20%')
-    const left = lossesWith(begun(100), of(12))
+    const left = lossesWith(begun(100), of(12), NOW)
     const later = lossesAt(daysLater(29), left, of(88))
     expect(excessOf(later, of(8), limit)).toBeUndefined()
     expect(excessOf(later, of(9), limit)).toEqual({ part: '', missing: 9, rows: 100, deleted: 12 })
@@ -72,13 +72,21 @@ describe('the rows that may be deleted because no read found them', () => {
   })
 
   it('are no excess if none is missing, although max_missing is lower by now', () => {
-    const left = lossesWith(begun(100), of(12))
+    const left = lossesWith(begun(100), of(12), NOW)
     expect(excessOf(left, of(0), limitOf('10'))).toBeUndefined()
     expect(excessOf(left, of(1), limitOf('10'))).toBeDefined()
   })
 
+  it('add up over each thirty days, whenever the first rows were deleted', () => {
+    const limit = limitOf('20%')
+    const twice = lossesWith(lossesWith(begun(100), of(5), NOW), of(14), daysLater(29))
+    const later = lossesAt(daysLater(31), twice, of(81))
+    expect(excessOf(later, of(5), limit)).toBeUndefined()
+    expect(excessOf(later, of(6), limit)).toEqual({ part: '', missing: 6, rows: 95, deleted: 14 })
+  })
+
   it('are counted anew if the time was that of another clock', () => {
-    const ahead = lossesWith(lossesAt(daysLater(400), null, of(100)), of(20))
+    const ahead = lossesWith(begun(100), of(20), daysLater(400))
     expect(lossesAt(NOW, ahead, of(80))).toEqual(begun(80))
   })
 
@@ -91,22 +99,21 @@ describe('what the state has of them', () => {
   const { read, write } = STATE.fields.losses
 
   it('is read as it was written', () => {
-    for (const losses of [begun(0), lossesWith(begun(100), of(12))])
+    for (const losses of [begun(0), lossesWith(begun(100), of(12), NOW)])
       expect(read(write(losses))).toEqual(losses)
     expect(read(write(null))).toBeNull()
+    expect(read('["2026-11-20T03:00:00Z",["",100,12]]')).toBeNull()
   })
 
   test.each([
     '',
     '7',
     '{}',
-    '["soon"]',
-    '["2026-11-20T03:00:00Z",["",1]]',
-    '["2026-11-20T03:00:00Z",["",1,0],["people",1]]',
-    '["2026-11-20T03:00:00Z",[7,1,0]]',
-    '["2026-11-20T03:00:00Z",["",-1,0]]',
-    '["2026-11-20T03:00:00Z",["",1,-1]]',
-    '["2026-11-20T03:00:00Z",7]',
+    '[7]',
+    '[["",-1]]',
+    '[[7,1]]',
+    '[["",1,["soon",1]]]',
+    '[["",1,["2026-11-20",0]]]',
   ])('is refused if it is %j', (text) => {
     expect(read(text)).toBeUndefined()
   })

@@ -1,63 +1,69 @@
-import { isLongAgo } from '../ground/days.ts'
+import { addDays, type Day, dayOf, isDay } from '../ground/days.ts'
 import { type Limit, mostOf } from '../ground/limit.ts'
 import type { Key } from '../rows/id-set.ts'
 import type { Stream } from '../streams/collections.ts'
 import type { JsonForm } from './state-fields.ts'
 
-/** How many rows a part of a stream had, and how many of them were deleted since because no read found them. */
+/** How many rows a part of a stream had, and how many of them were deleted because no read found them, by day. */
 interface Loss {
+  /** With those that were deleted. */
   readonly rows: number
-  readonly deleted: number
+  readonly deleted: ReadonlyMap<Day, number>
 }
 
 /** Numbers of rows by the part of the stream: `external_references` has its collections, any other stream one part. */
 export type PartCounts = ReadonlyMap<string, number>
 
-/** What a stream has lost since a time because complete reads did not find it. */
-export interface Losses {
-  readonly since: Date
-  readonly parts: ReadonlyMap<string, Loss>
-}
+/** What each part of a stream has lost of late because complete reads did not find it. */
+export type Losses = ReadonlyMap<string, Loss>
 
 /** The limit applies to all losses of this many days, so that small steps add up. */
 const DAYS = 30
 
-/** The losses so far when a read begins that may find so many rows; they are counted anew after thirty days. */
+/** The losses of the last thirty days when a read begins, or goes on, that may find so many rows. */
 export function lossesAt(now: Date, before: Losses | null, rows: PartCounts): Losses {
-  const goesOn = before !== null && !isLongAgo(before.since, DAYS, now)
-  const known = goesOn ? before.parts : new Map<string, Loss>()
-  const parts = new Map(known)
-  for (const [part, count] of rows) {
-    const { rows: most = 0, deleted = 0 } = known.get(part) ?? {}
-    parts.set(part, { rows: Math.max(most, count), deleted })
-  }
-  return { since: goesOn ? before.since : now, parts }
+  const [first, last] = [addDays(dayOf(now), 1 - DAYS), addDays(dayOf(now), 1)]
+  const parts = new Set([...rows.keys(), ...(before?.keys() ?? [])])
+  return new Map(
+    [...parts].map((part) => {
+      // A later day is of another clock.
+      const recent = [...(before?.get(part) ?? NOTHING).deleted].filter(
+        ([day]) => day >= first && day <= last,
+      )
+      const deleted = new Map(recent)
+      return [part, { rows: (rows.get(part) ?? 0) + sumOf(deleted), deleted }]
+    }),
+  )
 }
 
 /** The losses after so many more rows of each part were deleted. */
-export function lossesWith({ since, parts }: Losses, missing: PartCounts): Losses {
+export function lossesWith(losses: Losses, missing: PartCounts, now: Date): Losses {
   const more = [...missing].map(([part, count]): [string, Loss] => {
-    const { rows, deleted } = parts.get(part) ?? NOTHING
-    return [part, { rows, deleted: deleted + count }]
+    const { rows, deleted } = losses.get(part) ?? NOTHING
+    const day = dayOf(now)
+    return [part, { rows, deleted: new Map([...deleted, [day, (deleted.get(day) ?? 0) + count]]) }]
   })
-  return { since, parts: new Map([...parts, ...more]) }
+  return new Map([...losses, ...more])
 }
 
-const NOTHING: Loss = { rows: 0, deleted: 0 }
+const NOTHING: Loss = { rows: 0, deleted: new Map() }
 
 /** A part of which more rows are missing than the limit allows. */
-export interface Excess extends Loss {
+export interface Excess {
   readonly part: string
   readonly missing: number
+  readonly rows: number
+  readonly deleted: number
 }
 
 /** The first part of which so many more rows must not be deleted; undefined if there is none. */
-export function excessOf({ parts }: Losses, missing: PartCounts, limit: Limit): Excess | undefined {
+export function excessOf(losses: Losses, missing: PartCounts, limit: Limit): Excess | undefined {
   for (const [part, count] of missing) {
-    const loss = parts.get(part) ?? NOTHING
+    const { rows, deleted: byDay } = losses.get(part) ?? NOTHING
+    const deleted = sumOf(byDay)
     // The limit may be lower than at earlier deletes.
-    if (count > 0 && loss.deleted + count > mostOf(loss.rows, limit))
-      return { part, missing: count, ...loss }
+    if (count > 0 && deleted + count > mostOf(rows, limit))
+      return { part, missing: count, rows, deleted }
   }
   return undefined
 }
@@ -79,17 +85,20 @@ export function sumOf(counts: PartCounts): number {
 /** How a state stores losses. */
 export const LOSSES: JsonForm<Losses | null> = {
   toJson: (losses) =>
-    losses && [
-      losses.since.toISOString(),
-      ...[...losses.parts].map(([part, { rows, deleted }]) => [part, rows, deleted]),
-    ],
+    losses && [...losses].map(([part, { rows, deleted }]) => [part, rows, ...deleted]),
   parse(json) {
-    const [time, ...stored] = json as [string, ...[string, number, number][]]
-    const since = new Date(time)
-    const parts = stored.map(([part, rows, deleted]) => [part, { rows, deleted }] as const)
+    const parts = json as [string, number, ...[Day, number][]][]
+    // Older states have one time for all losses.
+    if (typeof parts[0] === 'string') return null
     const isWhole = parts.every(
-      ([part, { rows, deleted }]) => typeof part === 'string' && rows >= 0 && deleted >= 0,
+      ([part, rows, ...deleted]) =>
+        typeof part === 'string' &&
+        rows >= 0 &&
+        deleted.every(([day, count]) => isDay(day) && count > 0),
     )
-    return isWhole && !Number.isNaN(since.getTime()) ? { since, parts: new Map(parts) } : undefined
+    if (!isWhole) return undefined
+    return new Map(
+      parts.map(([part, rows, ...deleted]) => [part, { rows, deleted: new Map(deleted) }]),
+    )
   },
 }

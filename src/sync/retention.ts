@@ -39,7 +39,7 @@ export async function leaveDays(context: StreamContext): Promise<void> {
     start: keptFrom,
     keptFrom: null,
     auditedParts: new Map([...state.auditedParts].filter(([part]) => isWhole(part))),
-    losses: lossesAt(clock.now(), null, state.countRows('all')),
+    losses: lossesAt(clock.now(), state.losses, state.countRows('all')),
   })
   output.note({ type: 'left', field: dateField, day: keptFrom })
   await output.checkpoint({ flush: true })

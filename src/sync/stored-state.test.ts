@@ -58,7 +58,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
       written: null,
     },
     withheldSince: AT,
-    losses: { since: AT, parts: new Map([['people', { rows: 300, deleted: 7 }]]) },
+    losses: new Map([['people', { rows: 300, deleted: new Map([['2026-11-20', 7]]) }]]),
     haveOtherKeys: true,
     wholeRows: 1200,
     rowsSoFar: 300,

@@ -131,7 +131,7 @@ export const STATE = fieldTable({
     'losses',
     LOSSES,
     null,
-    'a time, and for each part of the stream the rows then and those that were deleted since because no read found them',
+    'for each part of the stream its rows, and by day those that were deleted because no read found them',
   ),
   haveOtherKeys: plain(
     'other_keys',

@@ -16,7 +16,7 @@ import {
   type StoredState,
   writeState,
 } from './stored-state.ts'
-import type { StreamTask } from './stream-task.ts'
+import { mayChangeKeys, type StreamTask } from './stream-task.ts'
 
 /** A read from the beginning, which has about as many rows as the last complete one. */
 export function fromBeginning(why: string, wholeRows: number | null): StreamStart {
@@ -155,7 +155,8 @@ export function createStreamState(
   // A read that goes on has added rows.
   if (state.isSettled || state.losses === null)
     state.losses = lossesAt(now, state.losses, state.countRows('all'))
-  if (stream.nested !== undefined && stored !== undefined && stored.settings !== values.settings)
+  const { settings = values.settings } = stored ?? {}
+  if (stream.nested !== undefined && mayChangeKeys(settings, values.settings))
     state.haveOtherKeys = true
   return state
 

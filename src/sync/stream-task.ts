@@ -54,20 +54,28 @@ export function identityOf(
     .sort()
   const structures = stream.nested === 'activity_structures' ? config.activityStructures : []
   // Without redaction, the digest is the same as in states from before there was any.
+  const redacted = redaction.fingerprint === '' ? [] : [redaction.fingerprint]
   const { fingerprint } = createSuppression(stream, config)
-  const redacted = [redaction.fingerprint, fingerprint].filter((one) => one !== '')
   return {
     service: serviceOf(config, endpoints),
     environment: config.environment,
-    settings: createHash('sha256')
-      .update(JSON.stringify([references, structures, ...redacted]))
-      .digest('hex')
-      .slice(0, 16),
+    settings: [JSON.stringify([references, structures, ...redacted]), fingerprint]
+      .filter((one) => one !== '')
+      .map((one) => createHash('sha256').update(one).digest('hex').slice(0, DIGEST))
+      .join(''),
     start: earlier(
       stream.dateField ? firstRead(stream.stream, config, settings.now) : null,
       byLists?.from ?? null,
     ),
   }
+}
+
+/** The length of each digest in the settings of a state. */
+const DIGEST = 16
+
+/** Whether a change of settings may give all rows other keys; people who are left out change none. */
+export function mayChangeKeys(before: string, after: string): boolean {
+  return before.slice(0, DIGEST) !== after.slice(0, DIGEST)
 }
 
 /** Identifies the service that the warehouse is a copy of. */

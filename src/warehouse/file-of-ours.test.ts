@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ofAnotherUser } from '../../integration-tests/testing/files.ts'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
@@ -125,11 +126,18 @@ describe('a file that is not ready', () => {
     expect(owners).toEqual([{ tenant: 'acme' }])
   })
 
-  it('is one of the others if two first syncs start at the same time', async () => {
-    const both = await Promise.allSettled([sync({}, one), sync({}, one)])
-    expect(both.map(({ status }) => status)).toContain('fulfilled')
-    expect(await rows('SELECT count(*)::INTEGER AS count FROM jobs')).toEqual([{ count: 1 }])
-  })
+  it.each([0, 40, 80, 120])(
+    'is written by one of two first syncs that start %i ms apart, also in one process',
+    async (ms) => {
+      const later = sleep(ms).then(() => sync({}, one))
+      const both = await Promise.allSettled([sync({}, one), later])
+      expect(both.map(({ status }) => status)).toContain('fulfilled')
+      for (const done of both)
+        if (done.status === 'rejected')
+          expect(done.reason).toMatchObject({ failure: 'transient', id: 'in-use' })
+      expect(await rows('SELECT count(*)::INTEGER AS count FROM jobs')).toEqual([{ count: 1 }])
+    },
+  )
 })
 
 describe('what others have put in the place of a file', () => {

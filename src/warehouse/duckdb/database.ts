@@ -31,6 +31,9 @@ const SETTINGS = {
   autoload_known_extensions: 'false',
 }
 
+/** The files that this process writes. DuckDB's lock holds back other processes only, and any closing of the file ends it. */
+const written = new Set<string>()
+
 export interface Database {
   readonly connection: DuckDBConnection
   close(): void
@@ -45,7 +48,7 @@ export interface Database {
 export async function openDatabase(
   path: string,
   temporary?: string,
-  written: readonly string[] = [],
+  writable: readonly string[] = [],
 ): Promise<Database> {
   const { DuckDBInstance } = await load()
   // DuckDB takes what follows a question mark as options, not as a part of the path.
@@ -53,10 +56,17 @@ export async function openDatabase(
   if (temporary !== undefined) for (const file of [path, `${path}.wal`]) ownFile(file)
   else if (sizeOf(path) === 0) throw noFile(path)
   else sizeOf(`${path}.wal`)
-  const instance = await open(DuckDBInstance, path, temporary)
+  const file = existsSync(path) ? realpathSync(path) : resolve(path)
+  if (written.has(file)) throw inUse(path)
+  if (temporary !== undefined) written.add(file)
+  const free = () => temporary !== undefined && written.delete(file)
+  const instance = await open(DuckDBInstance, path, temporary).catch((error) => {
+    free()
+    throw error
+  })
   const connection = await instance.connect()
   // A statement or a view of somebody else can read any file by its name. Only files in these folders have to be.
-  const folders = temporary === undefined ? [] : [temporary, ...written]
+  const folders = temporary === undefined ? [] : [temporary, ...writable]
   const allowed = folders.map((folder) => literal(join(resolve(folder), '/')))
   await connection.run(`SET allowed_directories = [${allowed.join()}]`)
   await connection.run('SET enable_external_access = false')
@@ -65,12 +75,13 @@ export async function openDatabase(
     close() {
       connection.closeSync()
       instance.closeSync()
+      free()
     },
   }
-  const [name, file] = await databaseOf(connection)
-  if (typeof file === 'string' && !OUR_SCHEMAS.has(String(name).toLowerCase())) return database
+  const [name, place] = await databaseOf(connection)
+  if (typeof place === 'string' && !OUR_SCHEMAS.has(String(name).toLowerCase())) return database
   database.close()
-  throw typeof file === 'string' ? badName(path, `the name of a schema, ${name}`) : noDuckDb(path)
+  throw typeof place === 'string' ? badName(path, `the name of a schema, ${name}`) : noDuckDb(path)
 }
 
 /**
@@ -172,13 +183,7 @@ async function open(
         `${path} was written by a newer DuckDB than that of this program, which cannot read it. Name another file with --warehouse: newer versions can read the files of this one.`,
         { cause: error },
       )
-    if (text.includes('Could not set lock'))
-      throw new ConnectorError(
-        'transient',
-        'in-use',
-        `Another process has the warehouse open: ${path}. Only one process can sync a warehouse, and none can read it meanwhile.`,
-        { cause: error },
-      )
+    if (text.includes('Could not set lock')) throw inUse(path, error)
     throw new ConnectorError(
       'config',
       'warehouse-not-opened',
@@ -186,6 +191,15 @@ async function open(
       { cause: error },
     )
   }
+}
+
+function inUse(path: string, cause?: unknown): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    'in-use',
+    `Another process has the warehouse open: ${path}. Only one process can sync a warehouse, and none can read it meanwhile.`,
+    { cause },
+  )
 }
 
 /** What to do about a file that DuckDB cannot read. */

@@ -2,7 +2,7 @@ import { linkSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { ownFile } from '../../ground/private-file.ts'
 import { unwritable } from '../unwritable.ts'
-import { closingOnError, openDatabase } from './database.ts'
+import { closingOnError, hasContent, openDatabase } from './database.ts'
 
 /** Creates the schemas of a warehouse where they are missing. */
 export const SCHEMAS = ['flat', 'history', '_protime']
@@ -31,7 +31,8 @@ export async function createFile(
     makeRoom(path, folder)
     makeVisible(fresh, path)
   } catch (error) {
-    throw unwritable(error)
+    // Another process may have created the file meanwhile, and removed this folder as one that was left behind.
+    if (!hasContent(path)) throw unwritable(error)
   }
 }
 
