@@ -70,6 +70,7 @@ const READS = [
     'preview',
     'sync',
     'verify',
+    'close',
     'explain',
     'dbt init',
     'person export',

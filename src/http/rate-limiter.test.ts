@@ -185,6 +185,32 @@ describe('a limiter that was refused', () => {
     expect(second - first).toBeCloseTo(200)
   })
 
+  it('measures the rate of the last five seconds only', async () => {
+    const time = createVirtualTime()
+    const limiter = createRateLimiter(undefined, time)
+    await time.run(
+      (async () => {
+        await time.sleep(100, signal)
+        for (let i = 0; i < 10; i++) limiter.onSuccess()
+        await time.sleep(60_000, signal)
+        limiter.onSuccess()
+        limiter.onThrottled(await limiter.acquire(signal), 0)
+      })(),
+    )
+    // Half of one request in five seconds.
+    const [first = 0, second = 0] = await admissions(2, limiter, time)
+    expect(second - first).toBeCloseTo(10_000)
+  })
+
+  it('before it has accepted any takes it for the shortest measure', async () => {
+    const time = createVirtualTime()
+    const limiter = createRateLimiter(undefined, time)
+    limiter.onThrottled(await limiter.acquire(signal), 0)
+    // Half of one request in 250 ms.
+    const [first = 0, second = 0] = await admissions(2, limiter, time)
+    expect(second - first).toBeCloseTo(500)
+  })
+
   it('pauses for the longest of several waits', async () => {
     const time = createVirtualTime()
     const limiter = createRateLimiter(undefined, time)
@@ -199,6 +225,11 @@ describe('a limiter that was refused', () => {
     await time.run(time.sleep(3000, signal))
     const at = await admissions(6, limiter, time)
     expect(at.filter((ms) => ms === at[0])).toHaveLength(3)
+  })
+
+  it('admits no request that is aborted, even if it would not wait', async () => {
+    const aborted = AbortSignal.abort(new Error('stopped'))
+    await expect(createRateLimiter(undefined).acquire(aborted)).rejects.toThrow('stopped')
   })
 
   it('stops waiting when it is aborted', async () => {
@@ -224,6 +255,18 @@ describe('requests_per_minute', () => {
     }
     await time.run(Promise.all(['a', 'b', 'c'].map(worker)))
     expect(order.join('')).toBe('abcabcabc')
+  })
+
+  it('is shared in this order although a timer is late', async () => {
+    let now = 0
+    const sleep = async (ms: number) => {
+      now += ms
+    }
+    const limiter = createRateLimiter(60, { now: () => now, sleep })
+    await limiter.acquire(signal)
+    const waiting = limiter.acquire(signal)
+    now = 1000
+    expect(await Promise.all([waiting, limiter.acquire(signal)])).toEqual([2, 3])
   })
 
   it('applies from the first request on', async () => {

@@ -106,7 +106,6 @@ function createPace() {
       since = at
     },
     perSecond(at: number): number {
-      if (ceiling === Number.POSITIVE_INFINITY) return ceiling
       return ceiling * (1 + ((at - (since ?? at)) / GROWTH_MS - Math.cbrt(0.5)) ** 3)
     },
   }

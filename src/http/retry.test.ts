@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Time } from './clock.ts'
 import {
   type AttemptHistory,
   type AttemptResult,
+  createFailureCount,
   decide,
   isRateLimit,
   type RetryPolicy,
@@ -11,6 +13,7 @@ import {
   retryPolicyOf,
   type Step,
   tooLongToWait,
+  tooSlow,
   waitMs,
 } from './retry.ts'
 import { meaningOf, type StatusKind, statusIs } from './status.ts'
@@ -22,6 +25,7 @@ describe('Retry-After', () => {
     ['60', 60_000],
     [' 60 ', 60_000],
     ['1.5', 1500],
+    ['1.25', 1250],
     ['0', 0],
     ['Sun, 01 Mar 2026 12:00:30 GMT', 30_000],
     ['2026-03-01T12:00:30Z', 30_000],
@@ -102,12 +106,50 @@ describe('the wait before the next attempt', () => {
     ])
   })
 
-  it('is an error of its own if it is too long', () => {
-    expect(tooLongToWait(3_600_000)).toMatchObject({
+  it('after a conflict is of three lengths, or none if retry_minutes is 0', () => {
+    expect([0.1, 0].map((minutes) => retryPolicyOf(minutes).conflictMs)).toEqual([
+      [1000, 2000, 4000],
+      [],
+    ])
+  })
+
+  it.each([
+    [3_600_000, '60 minutes'],
+    [50_000, '1 minute'],
+  ])('of %d ms is an error of its own if it is too long: %s', (ms, words) => {
+    expect(tooLongToWait(ms)).toMatchObject({
       failure: 'transient',
-      message: expect.stringContaining('60 minutes'),
+      id: 'asked-to-wait',
+      message: expect.stringContaining(`asks to wait ${words}, which`),
+      retryAfterMs: ms,
     })
   })
+})
+
+it('a body that is too slow is an error after which the next sync continues', () => {
+  expect(tooSlow()).toMatchObject({
+    failure: 'transient',
+    id: 'response-too-slow',
+    message: expect.stringContaining('The next sync continues here.'),
+  })
+})
+
+it('failures are counted from the first one on, until they are forgotten', () => {
+  let now = 5000
+  const count = createFailureCount({ now: () => now } as Time)
+  const seen = [count.now()]
+  for (const ms of [1000, 500]) {
+    count.add()
+    now += ms
+    seen.push(count.now())
+  }
+  count.forget()
+  expect([...seen, count.now()]).toEqual([
+    { before: 0, sinceMs: 0 },
+    { before: 1, sinceMs: 1000 },
+    { before: 2, sinceMs: 1500 },
+    { before: 0, sinceMs: 0 },
+  ])
 })
 
 const POLICY = { ...retryPolicyOf(10), random: () => 0.5 }
@@ -172,7 +214,7 @@ const rows: (readonly [result: AttemptResult, situation: Partial<AttemptHistory>
   [{ status: 429, retryAfterMs: 0 }, {}, WAIT],
   [{ status: 429 }, late, FAIL],
   [{ status: 429, retryAfterMs: 600_001 }, {}, { do: 'fail', tooLongMs: 600_001 }],
-  [{ status: 429, retryAfterMs: 60_000 }, late, FAIL],
+  [{ status: 429, retryAfterMs: 600_000 }, late, FAIL],
 ]
 
 it.each(rows)('after %j, %j: %j', (result, situation, step) => {

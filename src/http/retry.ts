@@ -147,8 +147,7 @@ export function isRateLimit(result: AttemptResult): result is StatusAnswer {
 
 /** The wait in milliseconds of a Retry-After header, which contains seconds or a date. */
 export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
-  const text = header?.trim()
-  if (text === undefined || text === '') return undefined
+  const text = header?.trim() ?? ''
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
   const time = httpDateMs(text)
   return time === undefined ? undefined : Math.max(0, time - now.getTime())

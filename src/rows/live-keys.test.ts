@@ -1,33 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { seeded } from '../page/testing/generated-body.ts'
-import { DELETE, type RecordBatch, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
+import { DELETE, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
 import { createLiveKeys, type LiveKeys } from './live-keys.ts'
 import type { PlaceOf } from './observed-batch.ts'
-import { charactersOf, createIdBudget } from './stored-keys.ts'
-
-interface Item {
-  readonly id: number | string
-  readonly version?: string
-  readonly kind?: number
-}
-
-/** A batch like those of the scanner, with the parts that the keys use. */
-function batch(...items: readonly Item[]): RecordBatch {
-  const versions = items.flatMap(({ version }) => (version === undefined ? [] : [version])).sort()
-  return {
-    count: items.length,
-    ops: Uint8Array.from(items, ({ kind = UPSERT }) => kind),
-    keys: Float64Array.from(items, ({ id }) => (typeof id === 'number' ? id : Number.NaN)),
-    highestVersion: versions.at(-1),
-    fault: null,
-    keyText: (i) => JSON.stringify(items[i]?.id),
-    versionText: (i) => items[i]?.version,
-    dateText: () => undefined,
-    record: () => new Uint8Array(),
-    received: () => new Uint8Array(),
-    lines: () => new Uint8Array(),
-  }
-}
+import { createIdBudget } from './stored-keys.ts'
+import { type BatchItem, batch } from './testing/batch.ts'
 
 function liveKeys(
   stored?: ReturnType<LiveKeys['encode']>,
@@ -93,8 +69,9 @@ describe('live keys', () => {
     keys.pageInterrupted()
     keys.observe(batch({ id: 2, version: 'D' }), 'window')
     expect(living(keys)).toEqual([2])
+    expect([1, 2, 3].filter(keys.has)).toEqual([2])
     keys.commitDeletes()
-    expect(living(liveKeys(keys.encode()))).toEqual([2])
+    expect([living(liveKeys(keys.encode())), deletes(keys)]).toEqual([[2], []])
   })
 
   it('does not count rows of a full refresh among the living that are marked as deleted', () => {
@@ -109,12 +86,28 @@ describe('live keys', () => {
     const next = batch({ id: 2 }, { id: 3 })
     keys.skipSent(next)
     expect([...next.ops]).toEqual([SKIP, UPSERT])
+    // As does a process that goes on.
+    const further = batch({ id: 3 }, { id: 4 })
+    liveKeys(keys.encode()).skipSent(further)
+    expect([...further.ops]).toEqual([SKIP, UPSERT])
+  })
+
+  it('leaves nothing out of the next full refresh', () => {
+    const keys = liveKeys()
+    keys.skipSent(batch({ id: 1 }))
+    keys.forgetSent()
+    const again = batch({ id: 1 })
+    keys.skipSent(again)
+    expect([...again.ops]).toEqual([UPSERT])
   })
 
   it('keeps the highest version so far', () => {
     const keys = liveKeys()
     for (const version of ['A', 'C', 'B']) keys.observe(batch({ id: 1, version }), 'window')
-    expect(keys.highestVersion).toBe('C')
+    keys.observe(batch({ id: 1 }), 'window')
+    expect([keys.highestVersion, liveKeys(keys.encode()).highestVersion]).toEqual(['C', 'C'])
+    keys.skipSent(batch({ id: 1, version: 'D' }))
+    expect(keys.highestVersion).toBe('D')
   })
 
   it('keeps the rows of a part that could not be listed', () => {
@@ -125,6 +118,7 @@ describe('live keys', () => {
     expect(deletes(keys)).toEqual([2])
     keys.beginReading()
     expect(deletes(keys)).toContain(1)
+    expect([keys.keepUnseen('history'), deletes(keys), living(keys)]).toEqual([2, [], [1, 2]])
   })
 
   it('treats a skipped record only as a sign that its row exists', () => {
@@ -185,6 +179,14 @@ describe('live keys', () => {
     expect([deletes(keys), keys.unconfirmed(), living(keys)]).toEqual([[], [1], [1, 2]])
   })
 
+  it('keeps such rows of an interrupted page where they were', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1 }), 'history', { mayRepeat: true })
+    keys.pageInterrupted()
+    keys.keepGone()
+    expect([living(keys), keys.unconfirmed()]).toEqual([[1], [1]])
+  })
+
   it('counts the rows of a page that was interrupted among the missing ones', () => {
     const keys = liveKeys()
     keys.observe(batch({ id: 1 }, { id: 2 }), 'window', { mayRepeat: true })
@@ -211,13 +213,22 @@ describe('live keys', () => {
     keys.markFound(batch({ id: 1 }, { id: 5 }))
     keys.observe(batch({ id: 2 }), 'window', { isChange: true })
     expect(liveKeys(keys.encode()).unconfirmed()).toEqual([5])
-    keys.endSeek(true)
+    expect([...keys.endSeek(true)].toSorted()).toEqual([3, 4])
     expect(keys.unconfirmed().toSorted()).toEqual([3, 4, 5])
+  })
+
+  it('compares rows whose keys are no integers, and leaves out those that are deleted meanwhile', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 'a' }, { id: 'b' }, { id: 3 }), 'window')
+    keys.seek()
+    keys.markFound(batch({ id: 'a' }))
+    keys.markGone([3])
+    expect(keys.endSeek(true)).toEqual(['"b"'])
   })
 
   it('leaves rows that only a recheck has had to the next sync in each state, unless they are many', () => {
     const keys = liveKeys()
-    const look = (...items: readonly Item[]) => {
+    const look = (...items: readonly BatchItem[]) => {
       const second = batch(...items)
       keys.skipFound(second, true)
       keys.observe(second, 'window')
@@ -242,20 +253,92 @@ describe('live keys', () => {
     expect(keys.unconfirmed()).toEqual([2])
   })
 
-  it('forgets what was written since the last audit before it gives up its sets', () => {
-    let room = 3000
-    const keys = liveKeys(undefined, { take: (_stream, characters) => characters < room })
-    const random = seeded(1)
-    const some = batch(...Array.from({ length: 500 }, () => ({ id: random(2 ** 32) })))
-    keys.observe(some, 'window')
-    room = keys.encode().window?.length ?? 0
-    room += 10
-    keys.noteWritten(some)
-    expect([keys.encode().written, keys.isTracked, keys.isWrittenKnown]).toEqual([
-      null,
-      true,
-      false,
+  it('knows which rows were written since the last audit', () => {
+    const keys = liveKeys()
+    keys.noteWritten(batch({ id: 1 }, { id: 2 }))
+    keys.noteWritten(batch({ id: 'a' }, { id: 3, kind: SKIP }))
+    const written = () => [1, 2, 3, '"a"'].filter(keys.wasWritten)
+    expect(written()).toEqual([1, 2, '"a"'])
+    keys.forgetWritten([1])
+    expect(written()).toEqual([2, '"a"'])
+    keys.forgetWritten()
+    expect(written()).toEqual([])
+  })
+
+  it('counts the rows of each part: those that were not found, and all', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1 }, { id: 2 }, { id: 13 }), 'window')
+    keys.beginReading()
+    keys.observe(batch({ id: 1 }), 'window')
+    keys.observe(batch({ id: 14 }), 'history')
+    const partOf = (key: unknown) => (Number(key) > 10 ? 'late' : 'early')
+    expect([...keys.counts('unseen', partOf)]).toEqual([
+      ['early', 1],
+      ['late', 1],
     ])
+    expect([...keys.counts('all', partOf)]).toEqual([
+      ['early', 2],
+      ['late', 2],
+    ])
+    expect([...keys.counts('unseen'), ...keys.counts('all')]).toEqual([
+      ['', 2],
+      ['', 4],
+    ])
+  })
+
+  it('counts the known rows that a delta reports as deleted', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1 }, { id: 2 }), 'window')
+    const gone = batch(...[1, 2, 3].map((id) => ({ id, kind: DELETE })))
+    keys.observe(gone, 'window', { isChange: true })
+    expect(keys.reportedCount).toBe(2)
+  })
+
+  it('counts rows of an interrupted page among those to delete', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 1 }), 'window')
+    keys.beginReading()
+    keys.observe(batch({ id: 2 }), 'window', { mayRepeat: true })
+    keys.pageInterrupted()
+    expect([keys.goneCount, deletes(keys)]).toEqual([2, [1, 2]])
+  })
+
+  describe('whose day is no longer kept', () => {
+    /** Row 1 is not found, 2 in doubt, 3 in the window, 4 before it; the window has 5, too, which is unconfirmed. */
+    function each(): LiveKeys {
+      const keys = liveKeys()
+      keys.observe(batch({ id: 1 }), 'window')
+      keys.beginReading()
+      keys.observe(batch({ id: 2 }), 'window', { mayRepeat: true })
+      keys.pageInterrupted()
+      keys.observe(batch({ id: 3 }, { id: 5 }), 'window')
+      keys.observe(batch({ id: 4 }), 'history')
+      keys.leaveUnconfirmed([5])
+      keys.skipFound(batch({ id: 5 }), true)
+      keys.noteWritten(batch({ id: 5 }))
+      return keys
+    }
+
+    it('leave wherever they are, and unknown ones need not be deleted', () => {
+      const keys = each()
+      expect(keys.leave([1, 2, 3, 4, 5, 6])).toEqual([1, 2, 3, 4, 5])
+      expect([living(keys), deletes(keys), keys.unconfirmed(), keys.wasWritten(5)]).toEqual([
+        [],
+        [],
+        [],
+        false,
+      ])
+      expect(liveKeys(keys.encode()).unconfirmed()).toEqual([])
+    })
+
+    it('leave with all others from before the window', () => {
+      const keys = each()
+      expect(keys.leave('history')).toEqual([4])
+      expect([living(keys), deletes(keys)]).toEqual([
+        [3, 5],
+        [1, 2],
+      ])
+    })
   })
 
   it('leaves rows out of a recheck that were found, or reported as deleted', () => {
@@ -270,6 +353,15 @@ describe('live keys', () => {
     keys.observe(second, 'window')
     expect(deletes(keys)).toEqual([])
     expect(keys.someFound()).toBe(1)
+  })
+
+  it('knows a row that was found, by an integer, and is confirmed', () => {
+    const keys = liveKeys()
+    keys.observe(batch({ id: 'a' }, { id: 1 }), 'window')
+    keys.leaveUnconfirmed([1])
+    expect(keys.someFound()).toBeUndefined()
+    keys.observe(batch({ id: 2 }), 'history')
+    expect(keys.someFound()).toBe(2)
   })
 
   it('does not count a soft-deleted row among the living', () => {
@@ -297,103 +389,5 @@ describe('live keys', () => {
     const second = liveKeys(first.encode())
     second.observe(batch({ id: 1, version: 'C' }), 'window')
     expect(deletes(second)).toEqual(['"guid"'])
-  })
-
-  it('gives up its sets when they no longer fit into the state', () => {
-    const keys = liveKeys(undefined, { take: (_stream, characters) => characters < 3000 })
-    const random = seeded(1)
-    const ids = Array.from({ length: 1000 }, () => ({ id: random(2 ** 32) }))
-    keys.observe(batch(...ids), 'window')
-    expect(keys.encode()).toMatchObject({ isTracked: false, window: null })
-    expect(keys.isTracked).toBe(false)
-    expect(deletes(keys)).toEqual([])
-  })
-})
-
-describe('the room that the state has for ids', () => {
-  it('is shared as needed: one stream may use nearly all of it', () => {
-    const budget = createIdBudget(
-      new Map([
-        ['people', 0],
-        ['clockings', 0],
-      ]),
-    )
-    expect(budget.take('clockings', 1_700_000)).toBe(true)
-    expect(budget.take('people', 20_000)).toBe(true)
-  })
-
-  it('stays below 2 MB in total, whichever stream asks', () => {
-    const streams = Array.from({ length: 32 }, (_, i) => `stream ${i}`)
-    const budget = createIdBudget(new Map(streams.map((stream) => [stream, 0])))
-    let taken = 0
-    for (const [i, stream] of streams.entries()) {
-      const size = 30_000 * (i + 1)
-      if (budget.take(stream, size)) taken += size
-    }
-    expect(taken).toBeGreaterThan(1_000_000)
-    expect(taken).toBeLessThan(2_000_000)
-  })
-
-  it('has a part for each stream that others cannot use', () => {
-    const budget = createIdBudget(
-      new Map([
-        ['people', 0],
-        ['clockings', 1_780_000],
-      ]),
-    )
-    expect(budget.take('people', 20_001)).toBe(false)
-    expect(budget.take('people', 20_000)).toBe(true)
-  })
-
-  it('is reduced by the states of streams that are not read, which the platform keeps', () => {
-    const budget = createIdBudget(new Map([['people', 0]]), 1_500_000)
-    expect(budget.take('people', 500_000)).toBe(false)
-    expect(budget.take('people', 300_000)).toBe(true)
-  })
-
-  it('leaves room for the other fields of the states even if those states use nearly all', () => {
-    const streams = ['people', 'clockings', 'jobs']
-    const kept = 1_985_000
-    const budget = createIdBudget(new Map(streams.map((stream) => [stream, 0])), kept)
-    const taken = streams.map((stream) => {
-      const sizes = Array.from({ length: 200 }, (_, i) => 20_000 - 100 * i)
-      return sizes.find((size) => budget.take(stream, size)) ?? 0
-    })
-    expect(Math.min(...taken)).toBeGreaterThan(1000)
-    expect(kept + taken.reduce((sum, size) => sum + size + 2000, 0)).toBeLessThanOrEqual(2_000_000)
-  })
-
-  it('is free again when a stream needs less', () => {
-    const budget = createIdBudget(
-      new Map([
-        ['people', 0],
-        ['clockings', 1_780_000],
-      ]),
-    )
-    budget.take('clockings', 1000)
-    expect(budget.take('people', 1_000_000)).toBe(true)
-  })
-})
-
-describe('a read that is not complete', () => {
-  it('has room for the ids that fit after a complete read, and is stored as one that begins', () => {
-    const random = seeded(1)
-    const all = [...new Set(Array.from({ length: 12_000 }, () => random(2 ** 31)))]
-    const half = (part: number) =>
-      batch(...all.filter((_, i) => i % 2 === part).map((id) => ({ id })))
-    const atRest = liveKeys()
-    atRest.observe(half(0), 'window')
-    atRest.observe(half(1), 'window')
-    const size = charactersOf(atRest.encode())
-    const others = ['others', 1_800_000 - size] as const
-    const keys = liveKeys(atRest.encode(), createIdBudget(new Map([['people', 0], others])))
-    keys.beginReading()
-    keys.observe(half(0), 'window')
-    const stored = keys.encode()
-    expect([keys.isTracked, stored.isAtBeginning]).toEqual([true, true])
-    expect(charactersOf(stored)).toBe(size)
-    expect(liveKeys(stored).goneCount).toBe(all.length)
-    keys.observe(half(1), 'window')
-    expect(deletes(keys)).toEqual([])
   })
 })

@@ -7,6 +7,12 @@ import {
   createChangeOrder,
   createPageOrder,
 } from './row-treatment.ts'
+import { batch as batchOf } from './testing/batch.ts'
+
+type Row = readonly [id: number | string, version?: string, op?: number, date?: string]
+
+const batch = (...rows: readonly Row[]): RecordBatch =>
+  batchOf(...rows.map(([id, version, kind, date]) => ({ id, version, kind, date })))
 
 it('judges a change by the date that the service sends, although the warehouse gets no date', () => {
   const scanner = createPageScanner(
@@ -48,10 +54,13 @@ it('finds the day of a time, and counts a record without a date as a late one', 
     '{"id":2,"from":"2024-01-01T00:00:00\\u005a"}',
     '{"id":3,"from":null}',
     '{"id":4,"other":{"from":"2023-12-31"}}',
+    '{"id":5,"from":"2023-12-31T00:00:00\\u005a"}',
   ]
   const batch = scanner.push(Buffer.from(`{"value":[${elements.join(',')}]}`))
-  changedRows('from', '2024-01-01', '2024-01-01').mark(batch, [])
-  expect([...batch.ops]).toEqual([SOFT_DELETE, UPSERT, UPSERT, UPSERT])
+  const { mark, place } = changedRows('from', '2024-01-01', '2024-01-01')
+  mark(batch, [])
+  expect([...batch.ops]).toEqual([SOFT_DELETE, UPSERT, UPSERT, UPSERT, SOFT_DELETE])
+  expect(place).toBe('window')
 })
 
 it.each(['""', '" 2026-11-01"', '"01/11/2026"', '"10000-01-01"', '[]'])(
@@ -64,25 +73,54 @@ it.each(['""', '" 2026-11-01"', '"01/11/2026"', '"10000-01-01"', '[]'])(
   },
 )
 
-describe('the rows that count', () => {
-  type Row = readonly [id: number | string, version?: string, op?: number]
+it('has all rows of a stream without days in one place, and marks none', () => {
+  const { mark, place } = changedRows(undefined, null, null)
+  const rows = batch([1], [2, 'A', DELETE])
+  mark(rows, [1])
+  expect([place, ...rows.ops]).toEqual(['window', UPSERT, DELETE])
+})
 
-  function batch(...rows: readonly Row[]): RecordBatch {
-    return {
-      count: rows.length,
-      ops: Uint8Array.from(rows, ([, , op = UPSERT]) => op),
-      keys: Float64Array.from(rows, ([id]) => (typeof id === 'number' ? id : Number.NaN)),
-      highestVersion: undefined,
-      fault: null,
-      keyText: (i) => JSON.stringify(rows[i]?.[0]),
-      versionText: (i) => rows[i]?.[1],
-      dateText: () => undefined,
-      record: () => new Uint8Array(),
-      received: () => new Uint8Array(),
-      lines: () => new Uint8Array(),
+it('marks no record that is not written', () => {
+  const rows = batch([1, 'A', SKIP, '2023-12-31'])
+  changedRows('date', '2024-01-01', '2024-06-01').mark(rows, [])
+  expect([...rows.ops]).toEqual([SKIP])
+})
+
+describe('rows of the first phase may have moved after', () => {
+  /** Whether that is said of the answer to a delta link; the phase has met the row 7. */
+  function hasMoved(rows: RecordBatch, contradicted: readonly number[], isDated: boolean) {
+    let moved = false
+    const leaving = {
+      mayReturn: (key: unknown) => key === 7,
+      onLeft() {
+        moved = true
+      },
     }
+    const { mark } = isDated
+      ? changedRows('date', '2024-01-01', '2024-06-01', leaving)
+      : changedRows(undefined, null, null, leaving)
+    mark(rows, contradicted)
+    return moved
   }
 
+  it.each<[string, Row[], number[], boolean]>([
+    ['nothing', [], [], false],
+    ['a contradiction', [], [7], true],
+    ['a Delete', [[1, 'A', DELETE]], [], true],
+    ['a change of a row that it has met', [[7, 'A', UPSERT, '2024-06-01']], [], true],
+    ['a change of another row', [[1, 'A', UPSERT, '2024-06-01']], [], false],
+    ['a record that is not written', [[7, 'A', SKIP, '2024-05-31']], [], false],
+  ])('%s', (_, rows, contradicted, expected) => {
+    expect(hasMoved(batch(...rows), contradicted, true)).toBe(expected)
+    expect(hasMoved(batch(...rows), contradicted, false)).toBe(expected)
+  })
+
+  it('a change that puts a row before the window', () => {
+    expect(hasMoved(batch([1, 'A', UPSERT, '2024-05-31']), [], true)).toBe(true)
+  })
+})
+
+describe('the rows that count', () => {
   /** The indexes of the records of a batch that are written. */
   function left(order: AnswerOrder, ...rows: readonly Row[]): number[] {
     const settled = batch(...rows)
@@ -205,9 +243,23 @@ describe('the rows that count', () => {
     expect(seen).toEqual([true, true, false, false])
   })
 
+  it('knows that they have not risen from one batch to the next', () => {
+    const order = createPageOrder()
+    for (const rows of [[[4]], [], [[2]]] as const) order.settle(batch(...rows))
+    expect(order.isRising).toBe(false)
+    expect(createChangeOrder().isRising).toBe(false)
+  })
+
+  it('contradict nothing in a batch without Deletes', () => {
+    const order = createPageOrder()
+    expect(order.settle(batch([1, 'A'], [2, 'A']))).toEqual([])
+    expect(order.settle(batch([4, 'B'], [4, 'A']))).toEqual([])
+  })
+
   it('looks only at the batch once an answer has too many rows', () => {
     const order = createChangeOrder(2)
-    left(order, [1, 'B'], [2, 'B'], [3, 'B'])
+    expect(left(order, [1, 'B'], [2, 'B'])).toEqual([0, 1])
+    expect(left(order, [1, 'A'], [3, 'B'])).toEqual([1])
     expect(left(order, [1, 'A'], [2, 'C'], [2, 'A'])).toEqual([0, 1])
   })
 })

@@ -59,6 +59,11 @@ it.each<[string, Partial<ComparisonFacts>, 'audit' | 'history' | undefined]>([
   ],
   ['these days if no sync has listed all of them', { position: complete(null) }, 'history'],
   [
+    'these days if nothing was compared before',
+    { position: complete(null), comparedAt: null },
+    'history',
+  ],
+  [
     'no such days if they are never refreshed',
     { position: complete(ago(900)), historyRefreshDays: 0 },
     undefined,

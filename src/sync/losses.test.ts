@@ -1,6 +1,8 @@
 import { describe, expect, it, test } from 'vitest'
 import { limitOf } from '../ground/limit.ts'
-import { excessOf, lossesAt, lossesWith } from './losses.ts'
+import type { Stream } from '../streams/collections.ts'
+import { streams } from '../streams/streams.ts'
+import { excessOf, lossesAt, lossesWith, partsOf, sumOf } from './losses.ts'
 import { STATE } from './stored-state.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
@@ -43,6 +45,23 @@ describe('the rows that may be deleted because no read found them', () => {
     expect(missing(61, 0)).toEqual({ part: 'people', missing: 61, rows: 300, deleted: 0 })
   })
 
+  it('are a handful in a part that had no row', () => {
+    const none = lossesAt(NOW, null, new Map())
+    expect(excessOf(none, of(5), limitOf('20%'))).toBeUndefined()
+    expect(excessOf(none, of(6), limitOf('20%'))).toBeDefined()
+    expect(excessOf(lossesWith(none, of(5), NOW), of(1), limitOf('20%'))).toBeDefined()
+  })
+
+  it('are of the collection of a reference, and otherwise of the whole stream', () => {
+    const partOf = partsOf(streams.get('external_references') as Stream)
+    expect(partOf?.('["people",7,"payroll"]')).toBe('people')
+    expect(partsOf(streams.get('people') as Stream)).toBeUndefined()
+  })
+
+  it('are counted over all parts', () => {
+    expect(sumOf(new Map(Object.entries({ people: 3, jobs: 4 })))).toBe(7)
+  })
+
   it('add up for thirty days, also if the stream has fewer rows by then', () => {
     const limit = limitOf('20%')
     const left = lossesWith(begun(100), of(12), NOW)
@@ -50,6 +69,12 @@ describe('the rows that may be deleted because no read found them', () => {
     expect(excessOf(later, of(8), limit)).toBeUndefined()
     expect(excessOf(later, of(9), limit)).toEqual({ part: '', missing: 9, rows: 100, deleted: 12 })
     expect(excessOf(lossesAt(daysLater(30), left, of(88)), of(17), limit)).toBeUndefined()
+  })
+
+  it('are no excess if none is missing, although max_missing is lower by now', () => {
+    const left = lossesWith(begun(100), of(12), NOW)
+    expect(excessOf(left, of(0), limitOf('10'))).toBeUndefined()
+    expect(excessOf(left, of(1), limitOf('10'))).toBeDefined()
   })
 
   it('add up over each thirty days, whenever the first rows were deleted', () => {
@@ -74,8 +99,8 @@ describe('what the state has of them', () => {
   const { read, write } = STATE.fields.losses
 
   it('is read as it was written', () => {
-    const losses = lossesWith(begun(100), of(12), NOW)
-    expect(read(write(losses))).toEqual(losses)
+    for (const losses of [begun(0), lossesWith(begun(100), of(12), NOW)])
+      expect(read(write(losses))).toEqual(losses)
     expect(read(write(null))).toBeNull()
     expect(read('["2026-11-20T03:00:00Z",["",100,12]]')).toBeNull()
   })
@@ -86,6 +111,7 @@ describe('what the state has of them', () => {
     '{}',
     '[7]',
     '[["",-1]]',
+    '[[7,1]]',
     '[["",1,["soon",1]]]',
     '[["",1,["2026-11-20",0]]]',
   ])('is refused if it is %j', (text) => {

@@ -1,13 +1,24 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../config/config.ts'
+import type { IdentifiedMessage } from '../ground/message-ids.ts'
 import { createEndpoints } from '../http/endpoints.ts'
 import { DeadLinkError, type DeadLinkReason } from '../pages/page-failures.ts'
 import type { StreamOutput } from '../protocol/connector.ts'
+import { createIdSet } from '../rows/id-set.ts'
+import { createIdBudget } from '../rows/stored-keys.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
-import { type Decision, decide, reasonOfDeadLink, startOf } from './plan.ts'
-import { type Changes, LIST as FIRST_LIST, INITIAL, type Position } from './position.ts'
-import { FRESH, fieldDigests, type StoredState, writeState } from './stored-state.ts'
+import {
+  continuesDelta,
+  type Decision,
+  decide,
+  plan,
+  reasonOfDeadLink,
+  startOf,
+  storedCharacters,
+} from './plan.ts'
+import { type Changes, LIST as FIRST_LIST, historyOf, INITIAL, type Position } from './position.ts'
+import { FRESH, fieldDigests, KEYS, type StoredState, writeState } from './stored-state.ts'
 import { identityOf, type StreamTask } from './stream-task.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
@@ -52,10 +63,14 @@ const CHANGES: Changes = {
   historyAt: null,
 }
 
+const NO_IDS = KEYS.fresh
+const ids = createIdSet()
+for (const id of [5, 6]) ids.add(id)
+const WINDOW = ids.encode() ?? ''
+
 /** A stored state that fits the settings, but for what is given. */
 function stored(more: Partial<StoredState> = {}): unknown {
   const { start, ...identity } = identityOf(task(), settings)
-  const keys = { highestVersion: null, isTracked: true, window: 'rAA==', history: null }
   const state: StoredState = {
     ...FRESH,
     ...identity,
@@ -65,12 +80,13 @@ function stored(more: Partial<StoredState> = {}): unknown {
     cursor: 7,
     isSettled: true,
     position: CHANGES,
-    keys: { ...keys, pending: [], unconfirmed: null, written: null },
+    keys: { ...NO_IDS, window: WINDOW },
     ...more,
   }
   return writeState(state, state.keys)
 }
 
+const BEFORE: Position = { ...INITIAL, window: '2025-06-01' }
 const LIST = { phase: 'complete', next: 'list' } as const
 /** An earlier attempt of the full refresh with the generation 5, which has written rows. */
 const begun = (more: Partial<StoredState> = {}) =>
@@ -82,16 +98,55 @@ const begun = (more: Partial<StoredState> = {}) =>
     position: LIST,
     ...more,
   })
-const refreshing = (more: Partial<StreamTask>) =>
-  task({ mode: 'full_refresh', refresh: 5, ...more })
+const refreshing = (storedState: unknown) => task({ mode: 'full_refresh', refresh: 5, storedState })
+/** The same attempt under other settings. */
+const changed = (more: Partial<StoredState>) => refreshing(begun({ settings: 'other', ...more }))
+const sectors = (position: Position) =>
+  task({
+    stream: streams.get('sectors') as Stream,
+    storedState: stored({ start: null, position }),
+  })
+/** The changes behind a link of this age. */
+const linked = (hours: number) => ({ ...CHANGES, delta: { url: 'x', at: hoursAgo(hours) } })
 
-/** What is decided, in a word, and why. */
+/** What is decided, why, and what follows from that, in a line. */
 function told(decision: Decision): string {
-  if (decision.do === 'refuse') return `refuse: ${decision.error.id}`
-  if (decision.do === 'begin')
-    return `begin: ${decision.why}${decision.replacesOlder ? '' : ', older rows stay'}`
-  return decision.startOver === undefined ? 'continue' : `start over: ${decision.startOver.why}`
+  if (decision.do === 'refuse')
+    return `refuse: ${decision.error.failure}: ${decision.error.message}`
+  if (decision.do === 'restore')
+    return decision.startOver === undefined
+      ? 'continue'
+      : `start over: ${decision.startOver.why}; ${decision.startOver.message}`
+  const { why, replacesOlder, warning } = decision
+  const parts = [`begin: ${why}`, replacesOlder ? [] : 'older rows stay', warning?.message ?? []]
+  return parts.flat().join('; ')
 }
+
+const ANEW =
+  'the stream is read from the beginning. Rows that were deleted meanwhile may remain; _generation tells them apart.'
+const OTHER_TENANT =
+  "begin: other tenant; older rows stay; the stored state is of another tenant or environment; the stream is read from the beginning and nothing is deleted, because the rows in the warehouse may be another tenant's."
+const OTHER_STREAM = `begin: no usable state; the stored state cannot be used, it belongs to a stream that is read in another way; ${ANEW}`
+const SETTINGS =
+  'the external references, activity structures or treatment of personal data in the configuration have changed'
+const OTHER_FIELDS =
+  'start over: other fields; its records now have fields that they did not have at the last sync'
+const OLD =
+  'start over: expired link; its link to the service is 72 hours old, and the service forgets a delta after 72 hours'
+const ASKED = 'start over: full refresh; a full refresh was asked for'
+const refused = (why: string) =>
+  `refuse: config: An earlier attempt of this full refresh has written rows, but ${why}. The destination would keep the rows of both attempts, so nothing is read. Sync again: the next job has another generation_id, and reads everything again. If your platform gives each job the same one, clear the state of the stream.`
+
+const other = (more: Partial<StoredState>) => task({ storedState: stored(more) })
+const REFRESHED = task({ storedState: stored(), startOver: 'full refresh' })
+const OTHER_MODE = task({ mode: 'full_refresh', storedState: stored() })
+const withFields = (...more: string[]) =>
+  task({ storedState: stored(), fields: ['id', 'date', ...more] })
+/** A state of a stream with days from this one on. */
+const from = (start: string): Partial<StoredState> => ({
+  start,
+  position: { ...CHANGES, window: start },
+})
 
 it.each<[string, StreamTask, string]>([
   ['without a state', task(), 'begin: first sync'],
@@ -101,152 +156,240 @@ it.each<[string, StreamTask, string]>([
     task({ byLists: { from: null, until: null } }),
     'begin: full list, no delta',
   ],
-  ['with a state that cannot be read', task({ storedState: [1] }), 'begin: no usable state'],
   [
-    'with the state of a stream without days',
-    task({ storedState: stored({ start: null, position: LIST }) }),
-    'begin: no usable state',
+    'with a state that cannot be read',
+    task({ storedState: [1] }),
+    `begin: no usable state; the stored state cannot be used, it is not an object; ${ANEW}`,
   ],
+  ['with the state of a stream without days', other({ start: null, position: LIST }), OTHER_STREAM],
   [
     'with the delta of a stream that is listed',
-    task({
-      stream: streams.get('sectors') as Stream,
-      storedState: stored({ start: null, position: { ...CHANGES, window: null } }),
-    }),
-    'begin: no usable state',
+    sectors({ ...CHANGES, window: null }),
+    OTHER_STREAM,
   ],
   [
     'in another sync mode',
-    task({ mode: 'full_refresh', storedState: stored() }),
-    'begin: other sync mode',
+    OTHER_MODE,
+    `begin: other sync mode; the sync mode has changed; ${ANEW}`,
   ],
-  [
-    'of another tenant',
-    task({ storedState: stored({ service: 'other at https://other.protime.test' }) }),
-    'begin: other tenant, older rows stay',
-  ],
-  [
-    'of another environment',
-    task({ storedState: stored({ environment: 'sandbox' }) }),
-    'begin: other tenant, older rows stay',
-  ],
-  ['with its state', task({ storedState: stored() }), 'continue'],
-  [
-    'with a link of 72 hours',
-    task({
-      storedState: stored({ position: { ...CHANGES, delta: { url: 'x', at: hoursAgo(72) } } }),
-    }),
-    'continue',
-  ],
-  [
-    'with an older link',
-    task({
-      storedState: stored({ position: { ...CHANGES, delta: { url: 'x', at: hoursAgo(72.1) } } }),
-    }),
-    'start over: expired link',
-  ],
+  ['of another tenant', other({ service: 'other at https://other.protime.test' }), OTHER_TENANT],
+  ['of another environment', other({ environment: 'sandbox' }), OTHER_TENANT],
+  ['with its state', other({}), 'continue'],
+  ['before its first page', other({ position: BEFORE }), 'continue'],
+  ['without days, before its list', sectors(FIRST_LIST), 'continue'],
+  ['with a link of 72 hours', other({ position: linked(72) }), 'continue'],
+  ['with an older link', other({ position: linked(72.1) }), OLD],
   [
     'with an older link behind its lists',
-    task({
-      storedState: stored({
-        start: '2024-01-01',
-        position: {
-          phase: 'list',
-          slice: null,
-          page: null,
-          until: '2024-12-31',
-          history: {
-            begunAt: null,
-            changes: { ...CHANGES, window: '2025-01-01', delta: { url: 'x', at: hoursAgo(80) } },
-          },
-        },
-      }),
+    other({
+      start: '2024-01-01',
+      position: historyOf({ ...linked(80), window: '2025-01-01' }),
     }),
-    'start over: expired link',
+    OLD.replace('72', '80'),
   ],
-  [
-    'if a full refresh was asked for',
-    task({ storedState: stored(), startOver: 'full refresh' }),
-    'start over: full refresh',
-  ],
+  ['if a full refresh was asked for', REFRESHED, ASKED],
   [
     'under another address of the tenant',
-    task({ storedState: stored({ service: 'acme at https://elsewhere.test' }) }),
-    'start over: other address',
+    other({ service: 'acme at https://elsewhere.test' }),
+    'start over: other address; the tenant has another address or API name than at the last sync',
   ],
-  [
-    'under other settings',
-    task({ storedState: stored({ settings: 'other' }) }),
-    'start over: other settings',
-  ],
+  ['under other settings', other({ settings: 'other' }), `start over: other settings; ${SETTINGS}`],
   [
     'with an earlier start date',
-    task({
-      storedState: stored({ start: '2025-07-01', position: { ...CHANGES, window: '2025-07-01' } }),
-    }),
-    'start over: earlier start date',
+    other(from('2025-07-01')),
+    'start over: earlier start date; the start date has moved back from 2025-07-01 to 2025-06-01',
   ],
+  ['with a later start date', other(from('2025-05-01')), 'continue'],
+  ['with new fields', withFields('a', 'b', 'c', 'd', 'e'), `${OTHER_FIELDS}, a, b, c, d, e`],
   [
-    'with a later start date',
-    task({
-      storedState: stored({ start: '2025-05-01', position: { ...CHANGES, window: '2025-05-01' } }),
-    }),
+    'with many new fields',
+    withFields('a', 'b', 'c', 'd', 'e', 'f', 'g'),
+    `${OTHER_FIELDS}, a, b, c, d, e and 2 more`,
+  ],
+  ['with fewer fields', task({ storedState: stored(), fields: ['id'] }), 'continue'],
+  ['of a further attempt of a full refresh', refreshing(begun()), 'continue'],
+  ['of the next full refresh', refreshing(begun({ refresh: 4 })), ASKED],
+  [
+    'of a full refresh whose state does not say which one it is of',
+    refreshing(begun({ refresh: null })),
     'continue',
   ],
   [
-    'with a new field',
-    task({ storedState: stored(), fields: ['id', 'date', 'kind'] }),
-    'start over: other fields',
-  ],
-  ['with fewer fields', task({ storedState: stored(), fields: ['id'] }), 'continue'],
-  ['of a further attempt of a full refresh', refreshing({ storedState: begun() }), 'continue'],
-  [
-    'of the next full refresh',
-    refreshing({ storedState: begun({ refresh: 4 }) }),
-    'start over: full refresh',
+    'of a full refresh that does not say which one it is',
+    task({ mode: 'full_refresh', storedState: begun() }),
+    'continue',
   ],
   [
-    'of a further attempt under other settings',
-    refreshing({ storedState: begun({ settings: 'other' }) }),
-    'refuse: refresh-begun-otherwise',
+    'with its state, whatever the number of the job',
+    task({ refresh: 6, storedState: stored({ refresh: 5 }) }),
+    'continue',
+  ],
+  [
+    'of a further attempt of a job under other settings',
+    task({ refresh: 5, storedState: stored({ refresh: 5, settings: 'other', wholeRows: 3 }) }),
+    `start over: other settings; ${SETTINGS}`,
+  ],
+  ['of a further attempt under other settings', changed({ keys: NO_IDS }), refused(SETTINGS)],
+  [
+    'of a further attempt under other settings, after one that has found no row',
+    changed({ rowsSoFar: 0, keys: NO_IDS }),
+    `start over: other settings; ${SETTINGS}`,
+  ],
+  ['of such an attempt whose rows are counted again', changed({ rowsSoFar: 0 }), refused(SETTINGS)],
+  [
+    'of such an attempt whose ids were too many',
+    changed({ rowsSoFar: 0, keys: { ...NO_IDS, isTracked: false } }),
+    refused(SETTINGS),
   ],
   [
     'of a further attempt for another tenant',
-    refreshing({ storedState: begun({ service: 'other at https://other.protime.test' }) }),
-    'refuse: refresh-begun-otherwise',
+    changed({ service: 'other at https://other.protime.test' }),
+    refused('the stored state is of another tenant or environment'),
   ],
 ])('a stream %s: %#', (_, given, expected) => {
   expect(told(decide(given, settings))).toBe(expected)
 })
 
-it('keeps the cursor of a state that cannot be used otherwise', () => {
-  const decision = decide(task({ mode: 'full_refresh', storedState: stored() }), settings)
-  expect(decision).toMatchObject({ do: 'begin', cursor: 7 })
+/** The state with which a stream is read, and what is said before. */
+function planned(given: StreamTask) {
+  const said: string[] = []
+  const log = {
+    debug: (text: string) => void said.push(`debug: ${text}`),
+    warn: ({ message }: IdentifiedMessage) => void said.push(message),
+  }
+  const tools = { ...settings, log, ids: createIdBudget(new Map([[given.stream.stream, 0]])) }
+  return { state: plan(decide(given, settings), given, tools), said }
+}
+
+describe('the state of a read', () => {
+  it.each<[string, StreamTask, string[]]>([
+    ['says nothing if it is the first', task(), []],
+    ['says nothing if it continues', other({}), []],
+    ['warns if it begins without the ids', OTHER_MODE, [`the sync mode has changed; ${ANEW}`]],
+    [
+      'warns if the ids are damaged',
+      other({ keys: { ...NO_IDS, window: 'damaged' } }),
+      [`the stored state cannot be used, its set of ids is damaged; ${ANEW}`],
+    ],
+    [
+      'warns if it starts over',
+      other({ settings: 'other' }),
+      [`${SETTINGS}; the stream is read from the beginning.`],
+    ],
+    [
+      'does not warn of what was asked for',
+      REFRESHED,
+      ['debug: a full refresh was asked for; the stream is read from the beginning.'],
+    ],
+  ])('%s', (_, given, expected) => {
+    expect(planned(given).said).toEqual(expected)
+  })
+
+  it('of two attempts that would be mixed does not exist', () => {
+    expect(() => planned(changed({}))).toThrow('An earlier attempt')
+  })
+
+  it('that begins counts on from the cursor, and may not delete what another tenant has', () => {
+    const { state } = planned(other({ cursor: 2 ** 52, service: 'other at https://x.test' }))
+    expect(state).toMatchObject({
+      service: 'acme at https://acme.protime.test/connector/svcapi/api/v1',
+      start: '2025-06-01',
+      cursor: 2 ** 52 + 999_999,
+      replacesOlder: false,
+      isContinued: false,
+      begunFrom: { how: 'from the beginning: other tenant' },
+    })
+    expect(planned(task()).state.replacesOlder).toBe(true)
+  })
+
+  it('that continues keeps the first day, and the days before the configured one are to leave', () => {
+    const early = from('2025-05-01')
+    const { state } = planned(other({ ...early, cursor: 2 ** 52 }))
+    expect(state).toMatchObject({
+      start: '2025-05-01',
+      keptFrom: '2025-06-01',
+      cursor: 2 ** 52 + 999_999,
+      isContinued: true,
+      position: early.position,
+    })
+    expect(planned(other({})).state.keptFrom).toBeNull()
+  })
+
+  it('whose ids are damaged counts on from the cursor', () => {
+    const { state } = planned(other({ cursor: 2 ** 52, keys: { ...NO_IDS, window: 'damaged' } }))
+    expect(state).toMatchObject({ cursor: 2 ** 52 + 999_999, replacesOlder: true })
+  })
+
+  it.each<[string, Partial<StoredState>, string | null]>([
+    ['an earlier first day', { start: '2025-07-01' }, '2025-06-01'],
+    ['its first day otherwise', { start: '2025-05-01', settings: 'other' }, '2025-05-01'],
+  ])('that starts over has %s', (_, more, start) => {
+    const position = { ...CHANGES, window: more.start ?? null }
+    const { state } = planned(other({ ...more, position }))
+    expect(state).toMatchObject({ start, position: INITIAL, isContinued: false })
+    expect(state.generation).toBeGreaterThan(1_795_000_000)
+  })
+
+  it.each<[string, StreamTask, number]>([
+    ['the first phase before its first page', other({ position: BEFORE }), 2],
+    [
+      'the first phase behind it',
+      other({ position: { ...BEFORE, page: { url: 'x', at: hoursAgo(1) } } }),
+      0,
+    ],
+    ['the changes', other({}), 0],
+    ['a list', sectors(FIRST_LIST), 0],
+    ['everything, because it starts over', other({ settings: 'other' }), 2],
+  ])('looks for all rows again in %s: %#', (_, given, gone) => {
+    expect(planned(given).state.keys.goneCount).toBe(gone)
+  })
+})
+
+it.each<[string, StreamTask, number, boolean]>([
+  ['begins', task(), 0, false],
+  ['continues its changes', other({}), WINDOW.length, true],
+  ['continues a list', sectors(LIST), WINDOW.length, false],
+  ['starts over', other({ settings: 'other' }), WINDOW.length, false],
+  ['is refused', changed({}), WINDOW.length, false],
+])('a stream that %s has its ids in the state, and may continue a delta: %#', (...row) => {
+  const [, given, characters, isDelta] = row
+  const decision = decide(given, settings)
+  expect([storedCharacters(decision), continuesDelta({ decision })]).toEqual([characters, isDelta])
 })
 
 it.each<[string, StreamTask, string]>([
   ['from the beginning', task(), 'from the beginning: first sync'],
-  ['with its changes', task({ storedState: stored() }), 'incremental'],
-  ['as a whole list', refreshing({ storedState: begun({ isSettled: true }) }), 'whole list'],
+  ['with its changes', other({}), 'incremental'],
+  ['anew', other({ settings: 'other' }), 'from the beginning: other settings'],
+  ['as a whole list', refreshing(begun({ isSettled: true })), 'whole list'],
 ])('tells observers that a stream is read %s', (_, given, how) => {
   expect(startOf(decide(given, settings)).how).toBe(how)
 })
 
-it.each<[DeadLinkReason, Position, string]>([
-  ['used', CHANGES, 'its link is used up, because the response to it was lost. HTTP 409'],
-  ['unusable', CHANGES, 'its link cannot be used any more. HTTP 409'],
-  ['expired', CHANGES, 'its delta has ended, although its link is only 24.0 hours old. HTTP 409'],
-  ['expired', { ...CHANGES, delta: { url: 'x', at: null } }, 'its link has expired. HTTP 409'],
+const DEAD = 'HTTP 409, API v1.0'
+const ENDED = ['ended delta', true] as const
+const EXPIRED = ['its link has expired.', 'expired link'] as const
+
+it.each<[DeadLinkReason, Position, string, string, true?]>([
+  ['used', CHANGES, 'its link is used up, because the response to it was lost.', 'lost response'],
+  ['unusable', CHANGES, 'its link cannot be used any more.', 'unusable link'],
+  ['expired', CHANGES, 'its delta has ended, although its link is only 24.0 hours old.', ...ENDED],
+  ['expired', { ...CHANGES, delta: { url: 'x', at: null } }, ...EXPIRED],
   [
     'expired',
     { ...INITIAL, page: { url: 'x', at: hoursAgo(1) } },
-    'its delta has ended, although its link is only 1.0 hours old. HTTP 409',
+    'its delta has ended, although its link is only 1.0 hours old.',
+    ...ENDED,
   ],
-  [
-    'expired',
-    { ...FIRST_LIST, history: { begunAt: null, changes: CHANGES } },
-    'its link has expired. HTTP 409',
-  ],
-])('says why a link that is %s starts a stream over: %#', (why, position, message) => {
-  expect(reasonOfDeadLink(new DeadLinkError(why, 'HTTP 409.'), position, NOW).message).toBe(message)
-})
+  ['expired', { ...FIRST_LIST, history: { begunAt: null, changes: CHANGES } }, ...EXPIRED],
+])(
+  'says why a link that is %s starts a stream over: %#',
+  (reason, position, text, why, isQuiet) => {
+    expect(reasonOfDeadLink(new DeadLinkError(reason, `${DEAD}.`), position, NOW)).toEqual({
+      why,
+      message: `${text} ${DEAD}`,
+      isDeadLink: true,
+      isQuiet,
+    })
+  },
+)

@@ -133,7 +133,7 @@ function isOfOtherRefresh({ mode, refresh }: StoredState, task: StreamTask): boo
 /** Whether an earlier attempt of the same full refresh has written rows, which stay beside the new ones. */
 function isBegunRefresh(stored: StoredState, task: StreamTask): boolean {
   const { mode, refresh, isSettled, wholeRows, rowsSoFar, keys } = stored
-  const isSame = mode === 'full_refresh' && refresh !== null && refresh === task.refresh
+  const isSame = mode === 'full_refresh' && refresh === task.refresh
   const rows = isSettled ? wholeRows : rowsSoFar
   // After a dead link, the rows are counted again from 0.
   return isSame && (rows !== 0 || keys.window !== null || !keys.isTracked)

@@ -1,4 +1,4 @@
-import { addDays, type Day } from '../ground/days.ts'
+import { addDays, type Day, isLater } from '../ground/days.ts'
 import {
   day,
   fieldTable,
@@ -82,7 +82,7 @@ export const LIST: List = { phase: 'list', slice: null, page: null, until: null,
 
 /** Whether a stream includes days before its delta's window, which only lists cover. */
 export function hasHistory(start: Day | null, window: Day | null): boolean {
-  return start !== null && window !== null && start < window
+  return isLater(window, start)
 }
 
 /** The lists of the days before the window of a delta that was started. */

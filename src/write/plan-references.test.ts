@@ -4,6 +4,7 @@ import {
   inOtherForm,
   planReferences,
   type ReferenceChange,
+  targetOf,
 } from './plan-references.ts'
 import { changesOf, createLinks } from './service-cache.ts'
 
@@ -44,6 +45,22 @@ function plan(present: string, wanted: string, { relink = true, isComplete = tru
   }
 }
 
+/** The verdict on the first change if nothing has changed since the start. */
+function verdictOn(present: string, wanted: string, relink = true) {
+  const start = linksOf(present)
+  const current = changesOf(start)
+  return planReferences({ start, current, changes: changesFrom(wanted), relink }).settled.get(0)
+}
+
+/** The puts if this run has made some links, and has since removed those of some values. */
+function putsOf(wanted: string, { listed = '', made = '', lost = '' }) {
+  const start = linksOf(listed)
+  for (const { value, id = '' } of made ? changesFrom(made) : []) start.link(value, id)
+  const current = changesOf(start)
+  if (lost !== '') current.unlink(lost)
+  return planReferences({ start, current, changes: changesFrom(wanted), relink: true }).puts
+}
+
 describe('a plan', () => {
   it.each([
     ['A=1', 'A=1', '', '0 skipped'],
@@ -67,8 +84,59 @@ describe('a plan', () => {
     ['A=1', 'B=1', '', '0 rejected'],
     ['A=1', '-A B=1', '-A B=1*', ''],
     ['', 'A=1', 'A=1', ''],
+    ['A=1', 'A=1', '', '0 skipped'],
   ])('from %j by %j with relink off requests %j', (present, wanted, requests, settled) => {
     expect(plan(present, wanted, { relink: false })).toEqual({ requests, settled })
+  })
+
+  it('has a refused put as it was wanted, so that the service can say why', () => {
+    const start = linksOf('A=1')
+    const input = { start, current: changesOf(start), changes: changesFrom('A=2') }
+    expect(planReferences({ ...input, relink: false }).refusals).toEqual([
+      { value: 'A', id: '2', ordinal: 0, isRelink: false },
+    ])
+  })
+
+  const replaced = 'A later record with the same value or the same internalReference counts.'
+  it.each([
+    ['A=1', 'A=1', { outcome: 'skipped' }],
+    ['', 'A=1 A=1', { outcome: 'skipped', reason: 'A later record has the same values.' }],
+    ['', 'A=1 A=2', { outcome: 'skipped', reason: replaced, replaced: true }],
+    ['', 'A=1 B=1', { outcome: 'skipped', reason: replaced, replaced: true }],
+  ])('from %j by %j settles the first change as %j', (present, wanted, verdict) => {
+    expect(verdictOn(present, wanted)).toEqual(verdict)
+  })
+
+  it.each([
+    ['A=2', 'The value is linked to another internalReference, and relink is off.'],
+    [
+      'B=1',
+      'The record with this internalReference has another value under this name, and relink is off.',
+    ],
+  ])('from A=1 by %j with relink off rejects it: %s', (wanted, reason) => {
+    expect(verdictOn('A=1', wanted, false)).toEqual({ outcome: 'rejected', reason })
+  })
+
+  it.each([
+    ['a new link', 'A=1', {}, { isRelink: false }],
+    ['a moved value', 'A=2', { listed: 'A=1' }, { isRelink: true, takenFrom: '1' }],
+    ['another value of a record', 'B=1', { listed: 'A=1' }, { isRelink: true }],
+    [
+      'a value that this run has linked',
+      'A=2',
+      { made: 'A=1' },
+      { isRelink: true, takenFrom: '1', replaces: true },
+    ],
+    [
+      'another value of a record that this run has linked',
+      'B=1',
+      { made: 'A=1' },
+      { isRelink: true, replaces: true },
+    ],
+    ['a link that was removed meanwhile', 'A=1', { made: 'A=1', lost: 'A' }, { isRelink: false }],
+  ])('says what the put of %s takes from whom', (_, wanted, links, facts) => {
+    const [{ value, id } = { value: '', id: '' }] = changesFrom(wanted)
+    expect(putsOf(wanted, links)).toStrictEqual([{ value, id, ordinal: 0, ...facts }])
   })
 
   it('puts what a list that cannot be read does not show', () => {
@@ -76,11 +144,19 @@ describe('a plan', () => {
   })
 })
 
+it('the target is what the links are after all changes', () => {
+  const changes = changesFrom('A=2 -B')
+  const target = targetOf({ start: linksOf('A=1 B=3'), changes, relink: true })
+  expect(['A', 'B'].map(target.idOf)).toEqual(['2', undefined])
+})
+
 it.each([
   ['', 'A=1 B=2', ['A', 'B']],
   ['', 'A=1 B=1', ['A B']],
   ['A=1', 'A=2 B=1', ['A B']],
   ['A=1 B=2', 'C=1 A=2', ['C A']],
+  // A value that was moved while its list was read is listed twice.
+  ['A=1 A=2', 'C=1 A=3', ['C A']],
   ['', 'a=1 A=2', ['a A']],
   ['', 'A=1 B=2 -C', ['A', 'B', 'C']],
 ])('with %j, the changes %j are the independent groups %j', (present, wanted, groups) => {

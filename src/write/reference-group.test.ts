@@ -18,11 +18,20 @@ const recordOf = (one: ReturnType<typeof group>) => {
   return record
 }
 
+it('a group begins with every record to be planned, and nothing requested', () => {
+  const one = group()
+  const record = { ordinal: 0, value: 'A', id: '2', isAsked: false, isReread: false }
+  expect(remainingOf(one)).toEqual([{ ...record, isRefused: false, verdict: undefined }])
+  expect([one.isPlanOutdated, one.isUncertain]).toEqual([true, false])
+  expect(isWritten(recordOf(one))).toBe(false)
+})
+
 describe('what a group notes', () => {
   it.each([
     ['the same link', 'A', '1', false, '1'],
     ['another link', 'A', '3', true, '3'],
     ['no link', 'A', undefined, true, undefined],
+    ['no link of a value that was put, and was not known before', 'B', undefined, true, undefined],
     ['a link that was not known', 'B', '3', true, '3'],
   ])('of %s outdates the plan only if it differs', (_, value, id, isNew, now) => {
     const one = group()
@@ -62,6 +71,7 @@ describe('a record', () => {
   it.each([
     [undefined, { outcome: 'skipped' }, { outcome: 'skipped' }],
     [{ outcome: 'written' }, { outcome: 'skipped' }, { outcome: 'written' }],
+    [{ outcome: 'deleted' }, { outcome: 'skipped' }, { outcome: 'deleted' }],
     [
       { outcome: 'written' },
       { outcome: 'skipped', replaced: true },
@@ -73,6 +83,6 @@ describe('a record', () => {
     recordOf(one).verdict = before
     noteSettled(one, new Map([[0, settled]]))
     expect(recordOf(one).verdict).toEqual(after)
-    expect(isWritten(recordOf(one))).toBe(after.outcome === 'written')
+    expect(isWritten(recordOf(one))).toBe(/written|deleted/.test(after.outcome))
   })
 })

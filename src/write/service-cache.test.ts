@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ClientError } from '../client/client-error.ts'
 import type { ExternalReference } from '../client/library.ts'
-import { changesOf, createLinks, createServiceCache } from './service-cache.ts'
+import { changesOf, createLinks, createServiceCache, lookUpReference } from './service-cache.ts'
 import { createFakeService } from './testing/fake-service.ts'
 
 const links = () =>
@@ -29,6 +29,72 @@ describe('links', () => {
     ['C', []],
   ])('have values alike %j: %j', (value, alike) => {
     expect(links().alike(value)).toEqual(alike)
+  })
+
+  it('spell each value as it is listed, or linked, even if two differ only in spaces', () => {
+    const both = ['A', 'A ']
+    const one = createLinks(
+      both.map((value, i) => ({ value, id: `${i}` })),
+      true,
+    )
+    expect(both.map(one.spelled)).toEqual(both)
+    const other = links()
+    other.link('A ', '3')
+    expect(both.map(other.spelled)).toEqual(both)
+  })
+
+  it('have no values alike that are linked no more', () => {
+    const one = links()
+    one.unlink('A')
+    expect(one.alike('a')).toEqual([])
+  })
+
+  it.each<[string, (one: ReturnType<typeof links>) => void, boolean, string[]]>([
+    ['the list has', () => {}, false, ['A', 'b']],
+    ['was moved', (one) => one.link('A', '3'), true, ['A', 'b']],
+    ['was removed', (one) => one.unlink('A'), false, ['b']],
+    [
+      'was removed and put back',
+      (one) => {
+        one.unlink('A')
+        one.link('A', '1')
+      },
+      false,
+      ['A', 'b'],
+    ],
+  ])('of a value that %s are of this run, and have as values: %#', (_, change, isOurs, values) => {
+    const one = links()
+    change(one)
+    expect([one.isOurs('A'), [...one.values()]]).toEqual([isOurs, values])
+  })
+
+  it('of a new value are of this run', () => {
+    const one = links()
+    one.link('C', '3')
+    expect([one.isOurs('C'), [...one.values()]]).toEqual([true, ['A', 'b', 'C']])
+  })
+
+  it('keep the other value of a record that is listed with two', () => {
+    const one = createLinks(
+      ['A', 'B'].map((value) => ({ value, id: '1' })),
+      true,
+    )
+    one.unlink('A')
+    expect([one.idOf('A'), one.valueOfId('1')]).toEqual([undefined, 'B'])
+  })
+
+  it('are changed only when changes are committed: first what is removed', () => {
+    const calls: string[] = []
+    const changes = changesOf({
+      ...links(),
+      link: (value, id) => void calls.push(`${value}=${id}`),
+      unlink: (value) => void calls.push(`-${value}`),
+    })
+    changes.link('C', '3')
+    changes.link('A', '2')
+    expect([[...changes.changed()], calls]).toEqual([['C', 'A', 'b'], []])
+    changes.commit()
+    expect(calls).toEqual(['-C', '-A', '-b', 'C=3', 'A=2'])
   })
 
   it('remove the old link of both sides', () => {
@@ -97,18 +163,102 @@ it.each([
   expect((await cache.links('people', 'hr')).isComplete).toBe(isComplete)
 })
 
-it.each([
-  ['response-not-understood', undefined, false],
-  ['not-offered', 404, false],
-  ['no-access', 403, false],
-] as const)('a list that fails with %s is not complete', async (id, status, isComplete) => {
-  const failure = new ClientError('system', id, 'no list', { status })
+/** A cache whose lists fail in this way. */
+function failing(error: Error) {
   const references = {
     // biome-ignore lint/correctness/useYield: it fails first
     list: async function* () {
-      throw failure
+      throw error
     },
   }
-  const cache = createServiceCache({ references } as never)
-  expect((await cache.links('people', 'hr')).isComplete).toBe(isComplete)
+  return createServiceCache({ references } as never)
+}
+
+it.each([
+  ['system', 'response-not-understood', undefined],
+  ['config', 'not-offered', 404],
+  ['config', 'no-access', 403],
+] as const)('a list that fails with %s %s %s is not complete', async (failure, id, status) => {
+  const error = new ClientError(failure, id, 'no list', { status })
+  expect((await failing(error).links('people', 'hr')).isComplete).toBe(false)
+})
+
+it.each([
+  ['an error of the program', new TypeError('not a function')],
+  ['no response', new ClientError('transient', 'host-not-reached', 'no response')],
+  [
+    'a response that is a fault',
+    new ClientError('system', 'service-fails', 'at fault', { status: 500 }),
+  ],
+])('a list that fails with %s ends the run', async (_, error) => {
+  await expect(failing(error).links('people', 'hr')).rejects.toBe(error)
+})
+
+describe('a cache', () => {
+  /** A cache of a service that counts what is listed. */
+  function counting() {
+    const listed: string[] = []
+    const references = {
+      async *list(collection: string, name: string) {
+        listed.push(`${collection} ${name}`)
+        yield reference(name, null)
+      },
+    }
+    const workLocations = {
+      async *list() {
+        listed.push('work locations')
+        yield* [{ id: '1' }, { id: '2' }]
+      },
+    }
+    return { listed, cache: createServiceCache({ references, workLocations } as never) }
+  }
+
+  it('reads each list once, until it is to forget it', async () => {
+    const { listed, cache } = counting()
+    for (const name of ['hr', 'payroll', 'hr']) await cache.links('people', name)
+    cache.forget('people', 'hr')
+    for (const name of ['hr', 'payroll']) await cache.links('people', name)
+    expect(listed).toEqual(['people hr', 'people payroll', 'people hr'])
+  })
+
+  it('reads all work locations once, or again when told so', async () => {
+    const { listed, cache } = counting()
+    expect([...(await cache.workLocations()).keys()]).toEqual(['1', '2'])
+    await cache.workLocations()
+    expect(listed).toHaveLength(1)
+    const again = cache.readWorkLocations()
+    expect(cache.workLocations()).toBe(again)
+    await again
+    expect(listed).toHaveLength(2)
+  })
+
+  it('has a list without ids, also of records whose ids are not case-sensitive', async () => {
+    const found = await counting().cache.links('activity-definitions', 'hr')
+    expect([found.isComplete, found.initialSize, found.idOf('A')]).toEqual([false, 1, undefined])
+  })
+})
+
+describe('a value that is looked up', () => {
+  const found = (get: () => Promise<unknown>, collection = 'people') =>
+    lookUpReference({ references: { get } } as never, collection, 'hr', 'A')
+
+  it.each([
+    ['people', 'AB', { id: 'AB' }],
+    ['activity-definitions', 'AB', { id: 'ab' }],
+    ['people', null, 'unanswered'],
+    ['people', undefined, undefined],
+  ])('of %s with the id %j is %j', async (collection, id, expected) => {
+    const get = async () => (id === undefined ? undefined : reference('hr', id))
+    expect(await found(get, collection)).toEqual(expected)
+  })
+
+  it('has no response if the service refuses to tell', async () => {
+    const refusal = new ClientError('config', 'request-not-accepted', 'no', { status: 400 })
+    expect(await found(() => Promise.reject(refusal))).toBe('unanswered')
+  })
+
+  it('ends the run with any other error', async () => {
+    const error = new ClientError('transient', 'host-not-reached', 'no response')
+    await expect(found(() => Promise.reject(error))).rejects.toBe(error)
+  })
 })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createVirtualTime } from '../../http/testing/virtual-time.ts'
 import {
   begin,
+  createSyncScheduler,
   dueAt,
   end,
   IDLE,
@@ -10,6 +12,7 @@ import {
   type Schedule,
   type ScheduleTimes,
   type SyncResult,
+  type SyncScheduler,
   waitingMs,
 } from './sync-scheduler.ts'
 
@@ -23,6 +26,9 @@ const TIMES: ScheduleTimes = {
 
 const notifiedAt = (...times: number[]): Schedule =>
   times.reduce((state, now) => notified(state, ['people'], 'delivery', now), IDLE)
+
+/** The state after a trigger for a notification at 1 s. */
+const ended = (result: SyncResult) => end(begin(notifiedAt(1000), 2000), result, 3000, TIMES)
 
 describe('the schedule of syncs', () => {
   it('waits for a quiet period after the last notification', () => {
@@ -60,29 +66,21 @@ describe('the schedule of syncs', () => {
     })
   })
 
-  it.each<[string, Schedule, number]>([
-    ['none', IDLE, 0],
-    ['those that wait', notifiedAt(1000, 5000), 9000],
-    ['those that run', begin(notifiedAt(1000), 2000), 9000],
-    ['those of failed triggers', end(begin(notifiedAt(1000), 2000), 'failed', 3000, TIMES), 9000],
-    [
-      'those of a cancelled one',
-      end(begin(notifiedAt(1000), 2000), 'cancelled', 3000, TIMES),
-      9000,
-    ],
+  it.each<[string, () => Schedule, number]>([
+    ['none', () => IDLE, 0],
+    ['those that wait', () => notifiedAt(1000, 5000), 9000],
+    ['those that run', () => begin(notifiedAt(1000), 2000), 9000],
+    ['those of failed triggers', () => ended('failed'), 9000],
+    ['those of a cancelled one', () => ended('cancelled'), 9000],
     [
       'those that were postponed, and came with a later one',
-      notified(
-        end(begin(notifiedAt(1000), 2000), 'cancelled', 3000, TIMES),
-        ['clockings'],
-        'delivery',
-        8000,
-      ),
+      () => notified(ended('cancelled'), ['clockings'], 'delivery', 8000),
       9000,
     ],
-    ['none after a success', end(begin(notifiedAt(1000), 2000), 'done', 3000, TIMES), 0],
+    ['none after a success', () => ended('done'), 0],
+    ['those of none that is named', () => notified(IDLE, [], 'delivery', 1000), 0],
   ])('knows the age of the oldest change of %s', (_, state, age) => {
-    expect(waitingMs(state, 10_000)).toBe(age)
+    expect(waitingMs(state(), 10_000)).toBe(age)
   })
 
   it('counts a busy trigger neither as a failure nor as a start', () => {
@@ -128,6 +126,55 @@ describe('the schedule of syncs', () => {
       fc.property(fc.array(event, { maxLength: 60 }), fc.array(trigger, { maxLength: 20 }), play),
       { numRuns: 3000 },
     )
+  })
+})
+
+describe('the loop', () => {
+  /** Runs it until so many syncs have started; returns when they did, and what they were to sync. */
+  async function starts(most: number, during: (scheduler: SyncScheduler, at: number) => unknown) {
+    const time = createVirtualTime()
+    const stop = new AbortController()
+    const { signal } = new AbortController()
+    const started: [number, readonly string[]][] = []
+    const scheduler = createSyncScheduler({
+      times: TIMES,
+      time,
+      async trigger({ collections }) {
+        started.push([time.now(), collections])
+        during(scheduler, started.length)
+        if (started.length === most) stop.abort()
+        return 'done'
+      },
+    })
+    const notifying = async () => {
+      await time.sleep(1000, signal)
+      during(scheduler, 0)
+      await time.sleep(1000, signal)
+      if (most === 0) stop.abort()
+    }
+    await time.run(Promise.all([scheduler.run(stop.signal), notifying()]))
+    return { started, state: scheduler.state }
+  }
+
+  it('waits for a notification, and syncs what comes meanwhile with the next one', async () => {
+    const { started, state } = await starts(2, (scheduler, count) => {
+      if (count < 2) scheduler.notify([count === 0 ? 'people' : 'clockings'], 'delivery')
+    })
+    expect(started).toEqual([
+      [11_000, ['people']],
+      [11_000 + 5 * MINUTE, ['clockings']],
+    ])
+    expect([state.waiting, state.running]).toEqual([undefined, undefined])
+  })
+
+  it.each([
+    ['while it waits for a notification', () => {}],
+    [
+      'before what was notified is due',
+      (scheduler: SyncScheduler) => scheduler.notify(['people'], 'delivery'),
+    ],
+  ])('ends %s, if it is to stop', async (_, during) => {
+    expect((await starts(0, during)).started).toEqual([])
   })
 })
 
