@@ -242,7 +242,7 @@ describe('the metrics', () => {
 it('every example output of a sync is checked by a test', () => {
   const tests = [
     ...filesOf('src/protocol/progress', /\.test\.ts$/),
-    'integration-tests/progress.test.ts',
+    'integration-tests/protime/progress.test.ts',
   ].map((file) => readFileSync(file, 'utf8'))
   const examples = [...page.matchAll(/```text\n([\s\S]*?)\n```/g)].map(([, text]) => String(text))
   expect(examples.length).toBeGreaterThan(3)

@@ -156,7 +156,7 @@ const TENANT = 'demo'
 
 const known = new Map<string, Redaction>()
 
-/** The rules of each stream under a mode; what they do is proved by `../privacy.test.ts`. */
+/** The rules of each stream under a mode; what they do is proved by `proof/privacy.test.ts`. */
 export function rulesUnder(mode: PrivacyMode): RulesOf {
   return (stream, row) => {
     const name = `${mode} ${stream.stream}`

@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Scenario, startScenario, withState } from '../histories/scenario.ts'
+import { inventoryDifferences } from '../testing/inventory.ts'
+import { withDuckDb } from '../testing/protime.ts'
+import { type SyncedTenant, startSyncedTenant } from '../testing/synced-tenant.ts'
+
+/** The days that requests name, without those of a delta link. */
+function firstDayOf(requests: readonly string[]): string {
+  return requests.flatMap((text) => text.match(/20\d\d-\d\d-\d\d/g) ?? []).sort()[0] ?? '9999'
+}
+
+describe('the rows of protime sync that are older than what is kept', () => {
+  let tenant: SyncedTenant
+  afterEach(() => tenant.close())
+  const dated = ['clockings', 'calculated_totals', 'absences', 'paid_presences', 'breaks']
+
+  it('leave each dated stream once, and are not requested again', async () => {
+    tenant = await startSyncedTenant([...dated, 'people'], { people: 6, months: 4 })
+    const { emulator, sync, settings, ask, verify, counts } = tenant
+    settings['history'] = true
+    await sync()
+    emulator.remove('clockings', Number(emulator.all('clockings')[0]?.['id']))
+    await sync()
+    const versions = () =>
+      ask("SELECT count(*)::INT AS n FROM history.clockings WHERE date < '2026-09-01'")
+    expect((await versions())[0]?.['n']).toBeGreaterThan(0)
+    const before = await counts()
+    settings['retain_months'] = 2
+    const { exitCode, stderr } = await sync()
+    expect([exitCode, stderr.includes('WARN') && /days|deleted/.test(stderr)]).toEqual([0, false])
+    expect(await versions()).toEqual([{ n: 0 }])
+    const after = await counts()
+    expect(after['people']).toBe(before['people'])
+    for (const stream of dated) {
+      expect(Number(after[stream])).toBeLessThan(Number(before[stream]))
+      expect(
+        await ask(`SELECT count(*)::INT AS n FROM ${stream} WHERE date < '2026-09-01'`),
+      ).toEqual([{ n: 0 }])
+    }
+    expect((await verify()).summary).toMatchObject({ differences: 0, withheld: 0 })
+    for (const hours of [1, 73]) {
+      const asked = emulator.requests.length
+      emulator.advance({ hours })
+      expect((await sync()).exitCode).toBe(0)
+      const requests = emulator.requests.slice(asked).map(({ path, query }) => `${path}?${query}`)
+      expect(firstDayOf(requests.map(decodeURIComponent)) >= '2026-09-01').toBe(true)
+      expect(await counts()).toEqual(after)
+    }
+    delete settings['retain_months']
+    expect((await sync()).exitCode).toBe(0)
+    expect((await verify()).summary).toMatchObject({ differences: 0 })
+  })
+
+  it('leave also if the service no longer lists them', async () => {
+    tenant = await startSyncedTenant(['clockings', 'inventory'], { people: 2, months: 1 })
+    const { emulator, sync, settings, ask } = tenant
+    for (const date of ['2026-06-01', '2026-11-01']) emulator.insert('clockings', { date })
+    Object.assign(settings, { start_date: '2026-01-01' })
+    await sync()
+    emulator.remove('clockings', Number(emulator.all('clockings').at(-2)?.['id']))
+    emulator.fault('/delta', 'empty', { times: 1 })
+    settings['retain_months'] = [{ stream: 'clockings', months: 2 }]
+    await withDuckDb(tenant.warehouse, (file) =>
+      file.run('INSERT INTO clockings (id) VALUES (777)'),
+    )
+    await sync()
+    expect(await ask('SELECT date FROM clockings WHERE id = 777')).toEqual([{ date: null }])
+    expect(await ask("SELECT count(*)::INT AS n FROM clockings WHERE date < '2026-09-01'")).toEqual(
+      [{ n: 0 }],
+    )
+    emulator.advance({ hours: 73 })
+    await sync()
+    expect(await withDuckDb(tenant.warehouse, inventoryDifferences)).toEqual([])
+  })
+})
+
+describe('days that are no longer kept', () => {
+  let scenario: Scenario
+  afterEach(() => scenario.emulator.close())
+  const start = async (days: readonly string[], settings: object = {}) => {
+    scenario = await startScenario(['clockings'], { people: 0, pageSize: 2 })
+    Object.assign(scenario.settings, { start_date: '2024-01-01', ...settings })
+    for (const date of days) scenario.emulator.insert('clockings', { date })
+    return scenario
+  }
+  const keys = () => [...(scenario.platform.warehouses[0]?.rows('clockings').keys() ?? [])].sort()
+  const DAYS = ['2024-03-01', '2024-04-01', '2025-03-01', '2026-02-01', '2026-06-01', '2026-11-01']
+
+  it.each([
+    ['before the window', '2024-04-01', 1],
+    ['with the whole history', '2025-01-01', 2],
+    ['of the window, too', '2026-06-01', 4],
+  ])('are deleted by key alone: %s', async (_which, startDate, left) => {
+    const { sync, settings, differences } = await start(DAYS)
+    await sync()
+    settings['start_date'] = startDate
+    const { deleted, records, exitCode } = await sync()
+    expect([exitCode, deleted.length]).toEqual([0, left])
+    for (const row of records.filter(({ id }) => deleted.includes(id)))
+      expect(Object.keys(row).filter((name) => !name.startsWith('_'))).toEqual(['id'])
+    expect(keys()).toHaveLength(DAYS.length - left)
+    expect(differences()).toEqual([])
+    scenario.emulator.advance({ hours: 73 })
+    const next = await sync()
+    expect([next.deleted, firstDayOf(next.requests) >= startDate]).toEqual([[], true])
+  })
+
+  it('come back with an earlier first day', async () => {
+    const { sync, settings, differences } = await start(DAYS)
+    await sync()
+    settings['retain_months'] = 3
+    await sync()
+    expect(keys()).toHaveLength(1)
+    delete settings['retain_months']
+    await sync()
+    expect(keys()).toHaveLength(6)
+    expect(differences()).toEqual([])
+  })
+
+  it('leave when the next month begins', async () => {
+    const { sync, emulator } = await start(['2026-08-31', '2026-09-01', '2026-10-05'], {
+      retain_months: 2,
+    })
+    await sync()
+    expect(keys()).toHaveLength(2)
+    emulator.advance({ days: 12 })
+    await sync()
+    expect(keys()).toHaveLength(1)
+  })
+
+  it('have left if a sync is killed anywhere', async () => {
+    for (let killAfter = 1; killAfter <= 13; killAfter += 2) {
+      const { sync, settings, differences, emulator } = await start(DAYS)
+      await sync()
+      settings['start_date'] = '2026-06-01'
+      await sync({ killAfter, kept: 'committed' })
+      expect((await sync()).exitCode).toBe(0)
+      expect(differences()).toEqual([])
+      expect(keys()).toHaveLength(2)
+      if (killAfter < 13) await emulator.close()
+    }
+  })
+
+  it('are crossed by rows in both directions', async () => {
+    const { sync, emulator, settings, differences } = await start(DAYS)
+    await sync()
+    settings['start_date'] = '2026-06-01'
+    await sync()
+    emulator.update('clockings', 4, { date: '2026-11-02' })
+    emulator.update('clockings', 6, { date: '2026-02-02' })
+    await sync()
+    expect(differences()).toEqual([])
+    expect(keys()).toEqual(['4', '5'])
+  })
+
+  it('stay with a warning if the service does not list them', async () => {
+    const { sync, emulator, settings } = await start(DAYS)
+    await sync()
+    settings['start_date'] = '2026-06-01'
+    emulator.fail(/\/clockings[?](?!(.*&)?delta)/, 404)
+    const { warnings, exitCode } = await sync()
+    expect([exitCode, keys().length]).toEqual([0, 4])
+    expect(warnings).toContainEqual(
+      expect.stringContaining('are no longer kept, but their rows stay'),
+    )
+    emulator.clearFaults()
+    await sync()
+    expect(keys()).toHaveLength(2)
+  })
+
+  it('are told by the dates of their rows, whatever else a list contains', async () => {
+    const { sync, emulator, settings, differences } = await start(DAYS)
+    await sync()
+    settings['start_date'] = '2026-06-01'
+    const body = JSON.stringify({ value: emulator.all('clockings') })
+    emulator.fail(/\/clockings[?](?!(.*&)?delta)/, 200, { body })
+    expect((await sync()).deleted).toHaveLength(4)
+    expect(keys()).toHaveLength(2)
+    expect(differences()).toEqual([])
+  })
+
+  it('leave also if the ids are not tracked', async () => {
+    const { sync, settings, platform } = await start(DAYS)
+    await sync()
+    settings['start_date'] = '2026-06-01'
+    const untracked = { tracked: false, window_ids: null, backfill_ids: null, written_ids: null }
+    scenario.platform = withState(platform, 'clockings', (blob) => ({ ...blob, ...untracked }))
+    expect((await sync()).deleted).toHaveLength(4)
+    expect(keys()).toHaveLength(2)
+  })
+
+  it('do not count as missing', async () => {
+    const days = Array.from({ length: 30 }, () => '2026-02-01')
+    const { sync, settings, differences, emulator } = await start([...days, '2026-11-01'])
+    await sync()
+    settings['start_date'] = '2026-06-01'
+    expect(await sync()).toMatchObject({ exitCode: 0, warnings: [] })
+    emulator.advance({ hours: 73 })
+    expect((await sync()).exitCode).toBe(0)
+    expect(differences()).toEqual([])
+  })
+})

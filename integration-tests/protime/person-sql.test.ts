@@ -1,0 +1,142 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { personStreams } from '../../src/streams/person-paths.ts'
+import { keyOf, streams } from '../../src/streams/streams.ts'
+import { literal } from '../../src/warehouse/duckdb/dialect.ts'
+import { quoted } from '../../src/warehouse/sql.ts'
+import { type PostgreSql, startPostgreSql } from '../engines/meltano/postgresql.ts'
+import { type Row, startTenant, type Tenant } from '../engines/tenant.ts'
+import { protime, withDuckDb } from '../testing/protime.ts'
+
+/** What loaders make of an id, of an object and of a text. */
+interface Form {
+  readonly id: string
+  readonly object: string
+  readonly text: string
+  /** How they write the name of a column, if not as it is. */
+  readonly name?: (column: string) => string
+}
+
+/** Runs statements; answers with the values of the first row that the last one selects. */
+type Run = (sql: string) => Promise<readonly string[]>
+
+let folder: string
+let tenant: Tenant
+let words: readonly string[]
+let id: string
+/** The number of rows of the person, by stream. */
+let exported: Readonly<Record<string, number>>
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'protime-person-sql-'))
+  tenant = await startTenant()
+  id = String(tenant.emulator.all('people')[1]?.['id'])
+  const [file, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]
+  writeFileSync(file, JSON.stringify(tenant.config), { mode: 0o600 })
+  words = ['--config', file, '--warehouse', warehouse]
+  await protime('sync', ...words, '--quiet')
+  const { stdout } = await protime('person', 'export', id, ...words)
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Row)
+  const count = (name: string) => lines.filter(({ stream }) => stream === name).length
+  exported = Object.fromEntries([...personStreams().keys()].map((name) => [name, count(name)]))
+})
+afterAll(async () => {
+  await tenant.emulator.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** The statements that load the columns by which rows are found into tables of this form. */
+async function tables({
+  id: integer,
+  object,
+  text,
+  name: named = String,
+}: Form): Promise<string[]> {
+  const statements: string[] = []
+  for (const [name, paths] of personStreams()) {
+    const stream = streams.get(name)
+    const keys = stream === undefined ? [] : keyOf(stream)
+    const columns = [...new Set([...keys, ...paths.map(([column]) => column)])]
+    const typed = columns.map((column) => {
+      const type = column === 'id' ? integer : column === 'person' ? object : text
+      return `${quoted(named(column))} ${type}`
+    })
+    const rows = (await tenant.truth(name)).map(
+      (row) => `(${columns.map((column) => written(row[column])).join(', ')})`,
+    )
+    statements.push(
+      `CREATE TABLE ${name} (${typed.join(', ')}); INSERT INTO ${name} VALUES ${rows.join(', ')}`,
+    )
+  }
+  return statements
+}
+
+function written(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL'
+  return literal(typeof value === 'object' ? JSON.stringify(value) : String(value))
+}
+
+/** The statements find and delete what `person export` finds, and nothing else. */
+async function expectSame(dialect: string, run: Run): Promise<void> {
+  const { stdout: script } = await protime('person', 'sql', id, '--dialect', dialect, ...words)
+  const selects = script.split('\n').filter((line) => line.startsWith('SELECT'))
+  const each = selects.map((select) => `(SELECT count(*) FROM (${select.slice(0, -1)}) AS found)`)
+  const names = Object.keys(exported)
+  const all = `SELECT ${names.map((name) => `(SELECT count(*) FROM ${name})`).join(', ')}`
+  const numbers = async (sql: string) => (await run(sql)).map(Number)
+  expect(await numbers(`SELECT ${each.join(', ')}`)).toEqual(Object.values(exported))
+  const before = await numbers(all)
+  await run(script)
+  const others = names.map((name, i) => Number(before[i]) - Number(exported[name]))
+  expect(await numbers(all)).toEqual(others)
+}
+
+describe('protime person sql for DuckDB', () => {
+  it.each<Form>([
+    { id: 'BIGINT', object: 'JSON', text: 'VARCHAR' },
+    { id: 'VARCHAR', object: 'VARCHAR', text: 'VARCHAR' },
+  ])('finds and deletes what export finds: $id, $object', async (form) => {
+    await withDuckDb(':memory:', async (connection) => {
+      for (const statement of await tables(form)) await connection.run(statement)
+      await expectSame('duckdb', async (sql) => {
+        const reader = await connection.runAndReadAll(sql)
+        return (reader.getRows()[0] ?? []).map(String)
+      })
+    })
+  })
+})
+
+/** Where Debian and the runners of GitHub have it; the engines install it elsewhere. */
+const isInstalled = existsSync('/usr/lib/postgresql')
+
+describe.runIf(isInstalled)('protime person sql for PostgreSQL', () => {
+  let server: PostgreSql
+  const place = mkdtempSync(join(tmpdir(), 'protime-person-pg-'))
+  beforeAll(async () => {
+    server = await startPostgreSql(place)
+  })
+  afterAll(async () => {
+    await server?.stop()
+    rmSync(place, { recursive: true, force: true })
+  })
+
+  it.each<Form>([
+    { id: 'bigint', object: 'jsonb', text: 'text' },
+    { id: 'numeric', object: 'json', text: 'varchar' },
+    { id: 'text', object: 'text', text: 'text' },
+    { id: 'int8', object: 'json', text: 'text', name: (column) => column.toLowerCase() },
+  ])('finds and deletes what export finds: $id, $object', { timeout: 60_000 }, async (form) => {
+    const schema = `as_${form.id}`
+    const inSchema = (sql: string) => server.query(`SET search_path = ${schema}; ${sql}`)
+    await server.query(`CREATE SCHEMA ${schema}`)
+    for (const statement of await tables(form)) await inSchema(statement)
+    await expectSame('postgres', async (sql) =>
+      ((await inSchema(sql)).trim().split('\n').at(-1) ?? '').split('|'),
+    )
+  })
+})

@@ -1,0 +1,337 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { personStreams } from '../../src/streams/person-paths.ts'
+import { type Row, startTenant, type Tenant } from '../engines/tenant.ts'
+import { ask, protime, startProtime, verify } from '../testing/protime.ts'
+
+const NAME = 'Name-Of-One-Person'
+const REFERENCE = 'mark-1042-of-hr'
+const KEY = 'Wq3-xkT9_mB7vZ2p'
+
+let folder: string
+let tenant: Tenant
+/** A person with a name that nobody else has. */
+let id: number
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'protime-person-'))
+  tenant = await startTenant()
+  const { emulator } = tenant
+  id = Number(emulator.all('people')[3]?.['id'])
+  emulator.update('people', id, { lastName: NAME })
+  const [other] = emulator.all('assignments').filter((row) => idOf(row) !== id)
+  emulator.update('assignments', Number(other?.['id']), { comments: `replaces ${NAME}.` })
+  emulator.setReference('people', 'hr-of-acme', REFERENCE, id)
+})
+afterEach(async () => {
+  await tenant.emulator.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const idOf = (row: Row) => (row['person'] as Row | undefined)?.['id']
+
+/** The words of a command for the tenant's warehouse. */
+function settle(more: object = {}) {
+  const [file, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]
+  writeFileSync(
+    file,
+    JSON.stringify({
+      ...tenant.config,
+      streams: [...personStreams().keys(), 'inventory'],
+      ...more,
+    }),
+    { mode: 0o600 },
+  )
+  const words = ['--config', file, '--warehouse', warehouse]
+  return {
+    warehouse,
+    words,
+    sync: (...own: string[]) => protime('sync', ...words, '--quiet', ...own),
+  }
+}
+
+const linesOf = (text: string) =>
+  text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]))
+
+/** The records of the service that are about the person. */
+async function truth(stream: string): Promise<readonly Row[]> {
+  const rows = await tenant.truth(stream)
+  if (stream === 'people') return rows.filter((row) => row['id'] === id)
+  if (stream !== 'external_references') return rows.filter((row) => idOf(row) === id)
+  return rows.filter(
+    (row) => row['collection'] === 'people' && row['internalReference'] === String(id),
+  )
+}
+
+/** Removes the person from the service, with everything that it lists. */
+async function removeFromService(): Promise<void> {
+  const { emulator } = tenant
+  for (const { name, value } of (await truth('external_references')) as {
+    name: string
+    value: string
+  }[])
+    emulator.removeReference('people', name, value)
+  for (const stream of [...personStreams().keys()].reverse())
+    for (const row of stream === 'external_references' ? [] : await truth(stream))
+      emulator.remove(stream.replaceAll('_', '-'), Number(row['id']))
+}
+
+it.each(['export', 'erase'])(
+  'protime person %s refuses a warehouse in PostgreSQL, and says what there is instead',
+  async (what) => {
+    const [option = '', file = ''] = settle().words
+    const warehouse = 'postgres://loader@127.0.0.1:1/hr'
+    const words = [option, file, '--warehouse', warehouse]
+    expect(await protime('person', what, '1', ...words)).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining('protime person sql ID --dialect postgres'),
+    })
+  },
+)
+
+describe('protime person export', () => {
+  it('prints what the service has about the person, and texts of others to judge', async () => {
+    const { words, sync } = settle()
+    expect(await sync()).toMatchObject({ exitCode: 0 })
+    const { exitCode, stdout, stderr } = await protime('person', 'export', String(id), ...words)
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
+    const lines = linesOf(stdout)
+    for (const stream of personStreams().keys()) {
+      const own = lines.filter(
+        (line) => line['stream'] === stream && !String(line['why']).includes('judged'),
+      )
+      const expected = await truth(stream)
+      expect(expected.length, stream).toBeGreaterThan(0)
+      expect(
+        own.map((line) => isSame(line['row'] as Row, expected)),
+        stream,
+      ).toEqual(expected.map(() => true))
+    }
+    const judged = lines.filter((line) => String(line['why']).includes('judged'))
+    expect(judged).toEqual([
+      expect.objectContaining({ stream: 'assignments', why: 'to be judged: comments' }),
+    ])
+    expect(stderr).not.toContain(NAME)
+  })
+
+  it('finds the person by a reference, and writes a file for its owner alone', async () => {
+    const { words, sync } = settle()
+    await sync()
+    const output = join(folder, 'person.jsonl')
+    const { employeeNumber } = tenant.emulator.all('people').find((row) => row['id'] === id) as Row
+    for (const reference of [
+      `people:hr-of-acme=${REFERENCE}`,
+      `people:@employee-number=${employeeNumber}`,
+    ]) {
+      const run = await protime(
+        'person',
+        'export',
+        '--reference',
+        reference,
+        '--output',
+        output,
+        ...words,
+      )
+      expect(run).toMatchObject({ exitCode: 0, stdout: '' })
+      expect(statSync(output).mode & 0o777).toBe(0o600)
+      expect(linesOf(readFileSync(output, 'utf8'))[0]).toMatchObject({ stream: expect.any(String) })
+      rmSync(output)
+    }
+    expect(
+      await protime('person', 'export', '--reference', 'people:hr=none', ...words),
+    ).toMatchObject({ exitCode: 4 })
+    expect(await protime('person', 'export', '999999', ...words)).toMatchObject({
+      exitCode: 4,
+      stdout: '',
+    })
+  })
+})
+
+/** Whether the columns of a row have the values of one of these records. */
+function isSame(row: Row, records: readonly Row[]): boolean {
+  const plain = Object.fromEntries(
+    Object.entries(row).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+  )
+  return records.some((record) => {
+    const known = Object.entries(record).filter(([, value]) => value !== null)
+    return known.every(([name, value]) => isDeepStrictEqual(normal(plain[name]), normal(value)))
+  })
+}
+
+const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/
+const normal = (value: unknown) =>
+  typeof value === 'string' && TIME.test(value)
+    ? value.replace('T', ' ').replace(/(\.0+)?Z?$/, '')
+    : value
+
+describe('protime person erase', () => {
+  it('refuses while the service lists the person or a reference, and changes nothing', async () => {
+    const { warehouse, words, sync } = settle({ privacy_key: KEY })
+    await sync()
+    const before = readFileSync(warehouse)
+    const run = await protime('person', 'erase', String(id), ...words)
+    expect(run).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(run.stderr).toContain('still lists the person in people and external_references')
+    expect(run.stderr).toMatch(/add [0-9a-f]{72} to suppressed_people/)
+    expect(readFileSync(warehouse).equals(before)).toBe(true)
+  })
+
+  it('refuses while the rows of the person are withheld from deletion, and changes nothing', async () => {
+    const { words, sync, warehouse } = settle({ streams: ['people'], max_missing: '0' })
+    await sync()
+    tenant.emulator.hide((person) => person === id)
+    tenant.emulator.advance({ hours: 73 })
+    expect((await sync()).exitCode).toBe(2)
+    const before = readFileSync(warehouse)
+    const { exitCode, stderr } = await protime('person', 'erase', String(id), ...words)
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('[deletes-withheld]')])
+    expect(readFileSync(warehouse).equals(before)).toBe(true)
+  })
+
+  it('leaves no byte of the person, and nothing comes back', { timeout: 120_000 }, async () => {
+    const { warehouse, words, sync } = settle({ privacy_key: KEY, history: true })
+    const copy = join(folder, 'readers.duckdb')
+    expect(await sync('--publish', copy)).toMatchObject({ exitCode: 0 })
+    await removeFromService()
+    expect(await sync('--publish', copy)).toMatchObject({ exitCode: 0 })
+    writeFileSync(`${warehouse}.rewrite`, `half of a file with ${NAME}`)
+    expect(marksIn(folder)).not.toEqual([])
+    const rest = await ask(
+      warehouse,
+      `SELECT count(*)::INT AS rows FROM clockings WHERE person->>'$.id' <> '${id}'`,
+    )
+    const texts = linesOf((await protime('person', 'export', String(id), ...words)).stdout).filter(
+      (line) => String(line['why']).includes('judged'),
+    )
+    const { emulator } = tenant
+    for (const { key } of texts)
+      emulator.update('assignments', Number(key), { comments: 'replaces somebody' })
+    await sync()
+    const run = await protime('person', 'erase', String(id), '--publish', copy, ...words)
+    expect(run).toMatchObject({ exitCode: 0 })
+    const [receipt = {}] = linesOf(run.stdout)
+    expect(receipt).toMatchObject({
+      result: 'erased',
+      copies: 1,
+      found: 0,
+      toJudge: [],
+      others: [],
+      person: expect.stringMatching(/^[0-9a-f]{72}$/),
+    })
+    expect(Object.keys(receipt['rows'] as Row)).toEqual([...personStreams().keys()])
+    expect(run.stdout + run.stderr).not.toContain(NAME)
+    expect(marksIn(folder)).toEqual([])
+    expect(readdirSync(folder).sort()).toEqual(['acme.duckdb', 'config.json', 'readers.duckdb'])
+    expect(
+      await ask(
+        warehouse,
+        `SELECT count(*)::INT AS rows FROM clockings WHERE person->>'$.id' <> '${id}'`,
+      ),
+    ).toEqual(rest)
+    expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
+    for (let i = 0; i < 3; i++) {
+      const again = await protime('sync', ...words)
+      expect(again).toMatchObject({ exitCode: 0 })
+      // A view that DuckDB writes otherwise after it was opened again is made anew.
+      expect(again.stderr).not.toMatch(/(WARN|ERROR) (?!.*the view flat\.)/)
+      expect(marksIn(folder)).toEqual([])
+      expect(await miscounted(warehouse)).toEqual([])
+      expect(await protime('person', 'export', String(id), ...words)).toMatchObject({ exitCode: 4 })
+      expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
+    }
+  })
+})
+
+/** The streams with people of which the inventory does not say the number of rows. */
+async function miscounted(warehouse: string): Promise<string[]> {
+  const wrong: string[] = []
+  for (const stream of personStreams().keys()) {
+    const counted = `SELECT records FROM inventory WHERE stream = '${stream}' AND part = 'all' AND "isComplete"`
+    const [row] = await ask(
+      warehouse,
+      `SELECT (${counted}) = (SELECT count(*) FROM ${stream}) AS agrees`,
+    )
+    if (row?.['agrees'] !== true) wrong.push(stream)
+  }
+  return wrong
+}
+
+it('protime person erase that is killed leaves the old file or the new one', {
+  timeout: 240_000,
+}, async () => {
+  const { warehouse, words, sync } = settle()
+  await sync()
+  await removeFromService()
+  const waiting = "_protime.next_breaks WHERE person->>'$.id'"
+  await ask(warehouse, 'CREATE TABLE _protime.next_breaks AS FROM breaks')
+  const keep = readFileSync(warehouse)
+  const content =
+    "SELECT count(*)::INT AS rows, sum(hash(source))::VARCHAR AS sum FROM clockings AS source WHERE person->>'$.id' <> "
+  const others = await ask(warehouse, `${content}'${id}'`)
+  const outcomes = new Set<string>()
+  for (let kill = 0; kill < KILLS; kill++) {
+    writeFileSync(warehouse, keep)
+    const { child, ended } = startProtime(['person', 'erase', String(id), ...words])
+    // The half of them while the new file is made.
+    const isThere = () =>
+      kill % 2 === 0 ? existsSync(`${warehouse}.sync`) : isBegun(`${warehouse}.sync`)
+    while (child.exitCode === null && !isThere()) await setImmediate()
+    await sleep((kill % 2 === 0 ? FIRST_MS : LAST_MS) * (kill / KILLS))
+    child.kill('SIGKILL')
+    await ended
+    const [{ rows = 0 } = {}] = await ask(
+      warehouse,
+      `SELECT count(*)::INT AS rows FROM clockings WHERE person->>'$.id' = '${id}'`,
+    )
+    const isNew = Number(rows) === 0
+    outcomes.add(isNew ? 'new' : 'old')
+    if (isNew) expect(readFileSync(warehouse).includes(REFERENCE)).toBe(false)
+    expect(await ask(warehouse, `${content}'${id}'`)).toEqual(others)
+  }
+  expect([...outcomes]).toContain('old')
+  expect((await protime('person', 'erase', String(id), ...words)).stdout).toContain('"receipt"')
+  expect(readdirSync(folder).sort()).toEqual(['acme.duckdb', 'config.json'])
+  // In the comment of somebody else, which is to be judged.
+  expect(marksIn(folder)).toEqual(['acme.duckdb'])
+  expect(readFileSync(warehouse).includes(REFERENCE)).toBe(false)
+  expect(await ask(warehouse, `SELECT count(*)::INT AS rows FROM ${waiting} = '${id}'`)).toEqual([
+    { rows: 0 },
+  ])
+  expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
+})
+
+const KILLS = 10
+const [FIRST_MS, LAST_MS] = [800, 300]
+
+/** Whether the new file is being made in a folder. */
+function isBegun(path: string): boolean {
+  try {
+    const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
+    return names.some((name) => name.endsWith('fresh.duckdb'))
+  } catch {
+    // It is being made, or removed.
+    return false
+  }
+}
+
+/** The files below a folder that have a mark of the person. */
+function marksIn(path: string): string[] {
+  return readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    const file = join(path, name)
+    if (!existsSync(file) || !statSync(file).isFile()) return false
+    const bytes = readFileSync(file)
+    return [NAME, REFERENCE].some((mark) => bytes.includes(mark))
+  })
+}

@@ -1,0 +1,130 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { startTenant, type Tenant } from '../engines/tenant.ts'
+import { ask, protime, startProtime, verifiedDifferences, withDuckDb } from '../testing/protime.ts'
+
+const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
+
+let folder: string
+let tenant: Tenant
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'protime-kills-'))
+  tenant = await startTenant()
+})
+afterEach(async () => {
+  await tenant.emulator.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** More at night, of all streams; by day of some of each kind, whose syncs take a quarter of the time. */
+const { HISTORIES_SCALE } = process.env
+const KILLS = 4 + Math.floor(Number(HISTORIES_SCALE ?? 1) / 2)
+const FEW = [
+  ...['people', 'jobs', 'clockings', 'calculated_totals', 'department_histories'],
+  ...['sectors', 'external_references', 'inventory'],
+]
+const SETTINGS = HISTORIES_SCALE === undefined ? { streams: FEW } : {}
+/** The time in which a sync makes its file. */
+const FIRST_MS = 300
+/** The kills are spread over twenty times as many milliseconds: over most of a sync. */
+const STEP_MS = HISTORIES_SCALE === undefined ? 4 : 15
+/** Of processes one after the other; each may be waited for as long as in other tests. */
+const TIMEOUT_MS = (KILLS + 1) * 60_000
+
+/** The configuration, and the words of a sync with it. */
+function settle() {
+  const config = { ...tenant.config, ...SETTINGS }
+  const [file, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]
+  writeFileSync(file, JSON.stringify(config))
+  return { config, warehouse, words: ['sync', '--config', file, '--warehouse', warehouse] }
+}
+
+it('protime sync equals the service after kills at any moment', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { config, warehouse, words } = settle()
+  for (let kill = 0; kill < KILLS; kill++) {
+    const { child, log, ended } = startProtime(words)
+    // Some before the first request, most while pages come and commits run.
+    if (kill % 4 > 0) await expect.poll(log, { interval: 1 }).toMatch(/ s, (from|whole|incr|cont)/)
+    setTimeout(() => child.kill('SIGKILL'), STEP_MS * ((7 * kill) % 20))
+    await ended
+    if (kill % 3 === 2) tenant.emulator.randomChanges({ ...CHANGES, seed: kill })
+  }
+  expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+  expect(await verifiedDifferences(config, '--warehouse', warehouse)).toEqual([])
+})
+
+/** What the tables of all streams hold, and since when. */
+function contentOf(warehouse: string): Promise<object> {
+  return withDuckDb(warehouse, async (connection) => {
+    const tables = await connection.runAndReadAll(
+      `SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'
+        AND table_name <> 'inventory' ORDER BY ALL`,
+    )
+    const contents = []
+    for (const [name] of tables.getRows()) {
+      const content = await connection.runAndReadAll(
+        `SELECT '${name}' AS name, count(*) AS rows, sum(hash(COLUMNS(*)))::VARCHAR FROM ${name}`,
+      )
+      contents.push(content.getRowObjectsJson())
+    }
+    return contents
+  })
+}
+
+it('protime sync --full-refresh writes no row that has not changed, after kills at any moment', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { config, warehouse, words } = settle()
+  expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+  const before = await contentOf(warehouse)
+  for (let kill = 0; kill < KILLS; kill++) {
+    // What one has left is continued by the next, or begun anew.
+    const { child, log, ended } = startProtime(
+      kill % 2 === 0 ? [...words, '--full-refresh'] : words,
+    )
+    await expect.poll(log, { interval: 1 }).toMatch(/committed [1-9]/)
+    setTimeout(() => child.kill('SIGKILL'), STEP_MS * ((7 * kill) % 20))
+    await ended
+    expect(await contentOf(warehouse)).toEqual(before)
+  }
+  tenant.emulator.randomChanges({ ...CHANGES, seed: 1 })
+  expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+  expect(await verifiedDifferences(config, '--warehouse', warehouse)).toEqual([])
+})
+
+/** Whether a path of this beginning exists in a folder, while a process runs. */
+async function appears(name: string, { child }: ReturnType<typeof startProtime>): Promise<void> {
+  while (child.exitCode === null && !existsSync(name)) await setImmediate()
+}
+
+it.each([
+  ['a first sync', []],
+  ['--rewrite', ['--rewrite']],
+])(
+  '%s that is killed while it makes its file leaves one with an owner, or none',
+  {
+    timeout: TIMEOUT_MS,
+  },
+  async (_, more) => {
+    const { warehouse, words } = settle()
+    const made = more.length === 0 ? warehouse : `${warehouse}.rewrite`
+    if (more.length > 0) expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+    for (let kill = 0; kill < KILLS; kill++) {
+      for (const name of [made, `${made}.wal`]) rmSync(name, { force: true })
+      const sync = startProtime([...words, ...more])
+      await appears(`${made}.sync`, sync)
+      await sleep((FIRST_MS * kill) / KILLS)
+      sync.child.kill('SIGKILL')
+      await sync.ended
+      if (existsSync(made))
+        expect(await ask(made, 'SELECT tenant FROM _protime.owner')).toEqual([{ tenant: 'acme' }])
+    }
+    expect(await protime(...words, ...more)).toMatchObject({ exitCode: 0 })
+    expect(readdirSync(folder).sort()).toEqual(['acme.duckdb', 'config.json'])
+  },
+)
