@@ -30,7 +30,7 @@ import {
 import { packedArchive, type Trial } from './trial.ts'
 
 const NEEDED =
-  /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings)\.json|dist\/((scan|rows)\.wasm|validators\.cjs|airbyte-message\.cjs)|docs\/building-a-source\.md)$/
+  /^(LICENSE|NOTICE|CHANGELOG\.md|README\.md|package\.json|(spec|write-settings|runbook)\.json|dist\/((scan|rows)\.wasm|validators\.cjs|airbyte-message\.cjs)|docs\/building-a-source\.md)$/
 const ALLOWED =
   /^(bin\/[a-z-]+|schemas\/([a-z_]+\.json|webhook-records\.d\.ts)|dbt\/[a-z_/]+\.(sql|yml)|dbt\/README\.md|dist\/(src|emulator)\/.+\.(js|d\.ts))$/
 const WRONG = /(^|\/)(testing|test-[^/]*|stale[^/]*)(\/|$)|\.test\./
@@ -45,7 +45,7 @@ export async function tryNpmPackage({ project, folder, tenant, step, note }: Tri
       .split('\n')
       .map((path) => path.replace('package/', ''))
     const needed = files.filter((path) => NEEDED.test(path))
-    expectSame(needed.length, 12)
+    expectSame(needed.length, 13)
     const others = files.filter((path) => !NEEDED.test(path))
     expectSame(
       others.filter((path) => !ALLOWED.test(path) || WRONG.test(path)),
