@@ -6,5 +6,7 @@ export default defineConfig({
   test: {
     include: stryker.mutate.map((file) => file.replace(/ts$/, 'test.ts')),
     setupFiles: ['integration-tests/testing/set-up.ts'],
+    // Stryker ends a mutant that hangs; on a busy machine, a test of random histories takes longer than vitest's 5 seconds.
+    testTimeout: 240_000,
   },
 })

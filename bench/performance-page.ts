@@ -81,7 +81,7 @@ ${rows(
   ]),
 )}
 
-## A service that compresses its answers
+## A service that compresses its responses
 
 ${table(['plain', 'gzip', 'brotli'], 1, packed, 'plain')}
 ${others.map(beside).join('')}`

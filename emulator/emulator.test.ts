@@ -124,6 +124,13 @@ it('writes its configuration to a new file, and never overwrites one', async () 
   expect(readFileSync(file, 'utf8')).toBe(written)
 })
 
+it('says which flags help if its port is in use', async () => {
+  const port = Number(new URL((await start({})).url).port)
+  await expect(start({ port })).rejects.toThrow(
+    `Port ${port} is in use: choose other ports with --port and --control-port.`,
+  )
+})
+
 it('ends if its configuration cannot be written', async () => {
   const { path, remove } = temporaryFolder()
   onTestFinished(remove)

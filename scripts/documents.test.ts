@@ -192,6 +192,7 @@ describe('the runbook', () => {
 
 /** Words that messages use for something else in the field, or that no one says; each pattern says what it is. */
 const UNUSUAL: readonly [RegExp, instead: string][] = [
+  [/\banswer(?:s|ed) (?:it )?(?:by |with )?[1-5]\d\d\b|\bcompresses its answers\b/, 'responds'],
   [/\banswers? (?:of|from) (?:the (?:service|token endpoint)|HOST|\$\{host\})/, 'response'],
   [/\b(?:service|endpoint|proxy|server|Airbyte) answer(?:s|ed) (?:with|in|\d|\$\{)/, 'responds'],
   [/\bcomes twice\b|\bhas the member \S+ twice\b/, 'duplicate key'],
@@ -200,22 +201,26 @@ const UNUSUAL: readonly [RegExp, instead: string][] = [
   [/\bcounts as read\b/, 'the page was discarded'],
   [/\bby lists alone\b/, 'full list, no delta'],
   [/\bfailures of the kind\b/i, 'configuration error, transient failure'],
-  [/\bread to its end\b/, 'completed'],
-  [/\ba person has to act\b/, 'needs manual action'],
-  [/\b(?:the|tell its) operator\b(?! of the service)/, 'the operator of the service, or you'],
+  [/\b(?:is|are|been|not) read to (?:its|the) end\b/, 'completed'],
+  [/\ba person has to act\b/i, 'needs manual action'],
+  [
+    /\b(?:the|tell its|ask its) operator\b(?! of the\s+service| or is| \$\{)/i,
+    'the operator of the service, or you',
+  ],
 ]
 
-/** What users see: the messages and help texts in the code, without its comments, and the texts in the JSON files. */
+/** What users see: the messages and help texts in the code, without its comments, the texts in the JSON files, and the documents. */
 const shown = [
-  ...filesOf('src', /(?<!\.test)\.ts$/).map((file) =>
-    readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, ''),
+  ...[...filesOf('src', /(?<!\.test)\.ts$/), ...filesOf('emulator', /(?<!\.test)\.ts$/)].map(
+    (file) => readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, ''),
   ),
-  ...['spec.json', 'write-settings.json', 'runbook.json', ...filesOf('schemas', /\.json$/)].map(
-    (file) => readFileSync(file, 'utf8'),
-  ),
+  ...[
+    ...['spec.json', 'write-settings.json', 'runbook.json', ...filesOf('schemas', /\.json$/)],
+    ...tracked('*.md'),
+  ].map((file) => readFileSync(file, 'utf8')),
 ]
 
-it.each(UNUSUAL)('no message says %s', (pattern) => {
+it.each(UNUSUAL)('no message or document says %s', (pattern) => {
   expect(shown.flatMap((text) => text.match(pattern) ?? [])).toEqual([])
 })
 

@@ -29,7 +29,10 @@ import { respelled } from './spelling.ts'
  */
 export async function listenOn(server: Server, port: number): Promise<Server> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const advice = `Port ${port} is in use: choose other ports with --port and --control-port.`
+      reject(error.code === 'EADDRINUSE' ? new Error(advice, { cause: error }) : error)
+    })
     server.listen(port, '127.0.0.1', resolve)
   })
   return server

@@ -29,7 +29,10 @@ describe('check', () => {
     expect(messages).toMatchObject([
       {
         type: 'CONNECTION_STATUS',
-        connectionStatus: { status: 'FAILED', message: expect.stringContaining('Check both') },
+        connectionStatus: {
+          status: 'FAILED',
+          message: expect.stringMatching(/Check both.* \[client-not-accepted\]$/),
+        },
       },
     ])
     expect(exitCode).toBe(0)

@@ -1,6 +1,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -102,10 +109,11 @@ beforeEach(async () => {
     const own = name === 'source-protime' ? '' : join('node_modules', name)
     symlinkSync(join(packageFolder(), own), join(folder, 'node_modules', name))
   }
-  for (const name of ['shop', 'source-shop', 'tap-shop', 'sync-shop'])
+  for (const name of ['shop', 'fake-shop', 'source-shop', 'tap-shop', 'sync-shop'])
     write(`${name}.js`, guideBlock(`js ${name}`, PAGE))
   shop = await startShop()
-  write('config.json', { address: shop.address, token: TOKEN })
+  for (const file of ['config.json', 'test-config.json'])
+    write(file, { address: shop.address, token: TOKEN })
 })
 
 function write(file: string, content: string | object): void {
@@ -225,7 +233,14 @@ const ofSinger = (messages: readonly SingerMessage[]): Written =>
 describe('the source of docs/building-a-source.md', () => {
   it('is read over both protocols and into DuckDB by the commands of the page', async () => {
     const { exitCode, stdout, stderr } = await follow(guideBlock('sh run', PAGE))
-    expect([exitCode, stdout]).toEqual([0, '{"records":10,"failures":[]}\n'])
+    expect([exitCode, stdout.split('\n')]).toEqual([
+      0,
+      [
+        expect.stringContaining('"message":"The shop can be read."'),
+        '{"records":10,"failures":[]}',
+        '',
+      ],
+    ])
     expect(stderr).not.toContain(TOKEN)
     const { catalog = { streams: [] } } = JSON.parse(read('catalog.json')) as Message
     const airbyte = { exitCode: 0, stdout: read('messages.jsonl'), stderr: '', catalog, secrets }
@@ -240,6 +255,19 @@ describe('the source of docs/building-a-source.md', () => {
     expect(catalog.streams.map(({ name, supported_sync_modes: modes }) => [name, modes])).toEqual([
       ['orders', ['full_refresh', 'incremental']],
       ['categories', ['full_refresh']],
+    ])
+  })
+
+  it('needs no other shop than that of the page', async () => {
+    const config = join(folder, 'test-config.json')
+    unlinkSync(config)
+    const child = spawn(process.execPath, ['fake-shop.js'], { cwd: folder, stdio: 'inherit' })
+    onTestFinished(() => void child.kill())
+    await expect.poll(() => existsSync(config) && readFileSync(config, 'utf8')).toBeTruthy()
+    const { exitCode, stdout } = await follow(guideBlock('sh run', PAGE))
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(/{"records":3,"failures":\[\]}\n$/),
     ])
   })
 

@@ -142,7 +142,10 @@ describe('protime check', () => {
       mode: 0o600,
     })
     const { exitCode, stdout } = await protime(['check'])
-    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('invalid_client')])
+    expect([exitCode, stdout]).toEqual([
+      1,
+      expect.stringMatching(/\(invalid_client\)\. .* \[client-not-accepted\]\n$/),
+    ])
     expect(stdout).not.toContain('wrong-secret')
   })
 })

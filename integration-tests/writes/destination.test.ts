@@ -241,7 +241,7 @@ describe('destination-protime', () => {
     [
       'a wrong secret',
       { client_secret: 'wrong-secret' },
-      /^Nothing can be written\. .*client secret/,
+      /^Nothing can be written\. .*client secret.* \[client-not-accepted\]$/,
     ],
     ['a setting that is not valid', { max_rejected: -1 }, /max_rejected must be a number from 0/],
   ])('fails a check with %s', async (_what, more, reason) => {

@@ -55,6 +55,9 @@ async function check(scenario: CheckScenario = {}): Promise<CheckResult & { aske
   return { ...result, asked }
 }
 
+const several: Respond = (response, { url }) =>
+  reply(response, url.includes('/people') ? 403 : 401, '')
+
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {} }
 
 /** The outcome of a check of what is at an address. */
@@ -223,10 +226,20 @@ describe('a check that finds nothing to read', () => {
     expect([isUsable, message]).toEqual([false, expect.stringMatching(words)])
   })
 
+  it.each<[string, CheckScenario, string | undefined]>([
+    ['a wrong secret', { token: status(400, { error: 'invalid_client' }) }, 'client-not-accepted'],
+    ['paths that are all unknown', { all: status(404) }, 'not-offered'],
+    ['one cause for all streams', { all: status(403) }, 'no-access'],
+    ['scopes of another API', { scope: 'connector-prot-api-people.read' }, 'not-entitled'],
+    ['a web page', { all: html }, 'check-failed'],
+    ['a network without responses', { all: silent, check: { limitMs: 200 } }, 'check-failed'],
+    ['several causes, which have no common id', { all: several }, undefined],
+  ])('has the id of %s', async (_, scenario, id) => {
+    expect(await check(scenario)).toMatchObject({ isUsable: false, id })
+  })
+
   it('names every stream if the causes differ', async () => {
-    const all: Respond = (response, { url }) =>
-      reply(response, url.includes('/people') ? 403 : 401, '')
-    const { isUsable, message } = await check({ all })
+    const { isUsable, message } = await check({ all: several })
     expect([isUsable, message]).toEqual([
       false,
       expect.stringMatching(

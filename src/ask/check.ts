@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { textOfBody } from '../ground/json.ts'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import type { Client, Traffic } from '../http/client.ts'
 import { type Endpoints, requestUrl, scopeName } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -188,24 +189,25 @@ function isUnknown(error: unknown): boolean {
 function verdict(facts: Findings & Circumstances): CheckResult {
   const { endpoints } = facts
   if (!('asked' in facts)) {
-    return failed(facts.token ? advised(facts.token) : silence(facts, new URL(endpoints.tokenUrl)))
+    const { token: fault } = facts
+    return failed(fault ? advised(fault) : silence(facts, new URL(endpoints.tokenUrl)))
   }
   const { token, denied, asked } = facts
   if (asked.length === 0) return failed(notEntitled(token, denied, endpoints))
   const readable = asked.filter(({ answer }) => answer?.kind === 'readable').length
   const shared = readable === 0 ? sharedCause(asked, facts) : undefined
   const clauses = [
-    shared ?? opening(readable, asked.length + denied.length),
+    shared?.message ?? opening(readable, asked.length + denied.length),
     ...(shared === undefined ? [refused(asked), unlisted(asked), late(asked, facts)] : []),
     lacking(denied, endpoints),
     unregistered(facts.unregistered),
   ]
   const message = clauses.filter((clause) => clause !== '').join(' ')
-  return { isUsable: readable > 0, message }
+  return { isUsable: readable > 0, message, id: shared?.id }
 }
 
-function failed(message: string): CheckResult {
-  return { isUsable: false, message }
+function failed(fault: IdentifiedMessage): CheckResult {
+  return { isUsable: false, id: fault.id, message: fault.message }
 }
 
 function opening(readable: number, all: number): string {
@@ -213,18 +215,22 @@ function opening(readable: number, all: number): string {
 }
 
 /** One message for all streams if none can be read and all have the same cause. */
-function sharedCause(asked: readonly Asked[], facts: Circumstances): string | undefined {
+function sharedCause(asked: readonly Asked[], facts: Circumstances): IdentifiedMessage | undefined {
   const { origin, mount, prefix, apiName } = facts.endpoints
   const [first, ...others] = asked.flatMap(({ answer }) => answer ?? [])
   if (first === undefined) return silence(facts, new URL(origin))
   if (others.some((answer) => causeOf(answer) !== causeOf(first))) return undefined
   if ('error' in first && first.error instanceof HttpError && first.error.is('missing')) {
-    return `The service responds with ${first.error.status} for every list at ${origin}${mount}${prefix}. Check environment.api_name, which is ${apiName}, and the address of the tenant.`
+    const status = `The service responds with ${first.error.status} for every list at ${origin}${mount}${prefix}.`
+    const advice = `Check environment.api_name, which is ${apiName}, and the address of the tenant.`
+    return { id: first.error.id, message: `${status} ${advice}` }
   }
   if (!('error' in first)) {
-    return `The server at ${origin}${mount} is not the API: its responses are not JSON. Check the tenant, the environment and its addresses.`
+    const message = `The server at ${origin}${mount} is not the API: its responses are not JSON. Check the tenant, the environment and its addresses.`
+    return warningOf('check-failed', message)
   }
-  return `No stream can be read. ${advised(first.error)}`
+  const { id, message } = advised(first.error)
+  return { id, message: `No stream can be read. ${message}` }
 }
 
 /** The cause of an answer as text, without the address, which differs between streams. */
@@ -290,13 +296,19 @@ function scopeOf(stream: Stream, endpoints: Endpoints): string {
 }
 
 /** The message if no scope fits. Scopes of another API show that the configured name of the API is wrong. */
-function notEntitled(token: Token, denied: readonly Stream[], endpoints: Endpoints): string {
+function notEntitled(
+  token: Token,
+  denied: readonly Stream[],
+  endpoints: Endpoints,
+): IdentifiedMessage {
   const { apiName } = endpoints
   const granted = [...(token.scopes ?? [])]
   const other = granted.flatMap((scope) => apiOf(scope, denied) ?? [])[0]
-  return other === undefined
-    ? `The client may read nothing: it has no scope such as ${scopeName(endpoints, 'people.read')} or ${scopeName(endpoints, 'all.read')}. Ask the operator of the service for scopes, or check environment.api_name, which is ${apiName}.`
-    : `The client may read nothing of the API ${apiName}: its scopes are those of ${other}. Set environment.api_name to ${other}.`
+  const message =
+    other === undefined
+      ? `The client may read nothing: it has no scope such as ${scopeName(endpoints, 'people.read')} or ${scopeName(endpoints, 'all.read')}. Ask the operator of the service for scopes, or check environment.api_name, which is ${apiName}.`
+      : `The client may read nothing of the API ${apiName}: its scopes are those of ${other}. Set environment.api_name to ${other}.`
+  return { id: 'not-entitled', message }
 }
 
 /** Reads the name of the API from a scope for one of these streams: `connector-<api>-<collection>.read`. */
@@ -315,17 +327,22 @@ function unregistered(names: readonly string[]): string {
     : `The service has no external reference ${names.join(', ')}: external_references adds nothing under that name.`
 }
 
-/** The message if no answer came in time. */
-function silence({ client, seconds }: Circumstances, { host }: URL): string {
+/** The message if no response came in time. */
+function silence({ client, seconds }: Circumstances, { host }: URL): IdentifiedMessage {
   return client.traffic.refusals > 0
-    ? `The service asks to wait for longer than the ${seconds} seconds of a check, because it gets too many requests. Try again later.`
-    : `${host} did not respond within ${seconds} seconds. Check the tenant, the environment and its addresses, your network, and the proxy if there is one.`
+    ? warningOf(
+        'check-failed',
+        `The service asks to wait for longer than the ${seconds} seconds of a check, because it gets too many requests. Try again later.`,
+      )
+    : warningOf(
+        'check-failed',
+        `${host} did not respond within ${seconds} seconds. Check the tenant, the environment and its addresses, your network, and the proxy if there is one.`,
+      )
 }
 
 /** Adds advice for temporary statuses; the messages of other failures already say what to do. */
-function advised(error: ConnectorError): string {
+function advised(error: ConnectorError): IdentifiedMessage {
   const isStatus = error instanceof HttpError || error.cause instanceof HttpError
-  return isStatus && error.failure === 'transient'
-    ? `${error.message} Try again later.`
-    : error.message
+  if (!isStatus || error.failure !== 'transient') return error
+  return { id: error.id, message: `${error.message} Try again later.` }
 }

@@ -31,6 +31,10 @@ it('every id can be explained, and is listed', async () => {
   for (const id of ids) expect(await explained(id)).toMatch(new RegExp(`^${id}\n.+\n\n.+\n\n.+`))
 })
 
+it('an id may have the brackets in which it was printed', async () => {
+  expect(await explained('[another-consumer]')).toBe(await explained('another-consumer'))
+})
+
 it('an unknown id is a wrong command line, which names the nearest ids', async () => {
   const unknown = explain({ print: () => undefined }, 'start-over')
   await expect(unknown).rejects.toThrow(UsageError)

@@ -5,11 +5,15 @@ import { type BareTools, EXIT, type ExitCode, UsageError } from './command.ts'
 /** How many ids are offered instead of an unknown one. */
 const MOST_OFFERED = 3
 
-/** Prints the runbook's row for an id: what the message means, and what to do. Without an id, lists all ids. */
+/**
+ * Prints the runbook's row for an id: what the message means, and what to do. The id may have its brackets. Without an id,
+ * lists all ids.
+ */
 export async function explain(
   { print }: Pick<BareTools, 'print'>,
-  id: string | undefined,
+  asked: string | undefined,
 ): Promise<ExitCode> {
+  const id = asked?.replaceAll(/[[\]]/g, '')
   if (id === undefined) {
     const lists = RUNBOOK_SECTIONS.map(([heading, ids]) => [heading, ...ids].join('\n  '))
     await print(lists.join('\n\n'))

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { ConnectorError } from '../ground/errors.ts'
-import { warningOf } from '../ground/message-ids.ts'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { createPrivateFile } from '../ground/private-file.ts'
+import { checkFailure } from '../protocol/connector.ts'
 import { createSource } from '../source/source.ts'
 import {
   type Asked,
@@ -108,13 +109,17 @@ async function isUsable(settings: object, { log, mask, signal }: BareTools): Pro
     const config = source.configure(settings, log)
     const result = await source.check(config, { log, mask, signal })
     if (result.isUsable) log.info(result.message)
-    else log.warn(warningOf('check-failed', `${result.message} Nothing was written.`))
+    else log.warn(unwritten(checkFailure(result)))
     return result.isUsable
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error
-    log.warn({ id: error.id, message: `${error.message} Nothing was written.` })
+    log.warn(unwritten(error))
     return false
   }
+}
+
+function unwritten({ id, message }: IdentifiedMessage): IdentifiedMessage {
+  return { id, message: `${message} Nothing was written.` }
 }
 
 async function write(file: string, settings: object): Promise<void> {

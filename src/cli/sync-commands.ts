@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { withId } from '../ground/message-ids.ts'
+import { checkFailure } from '../protocol/connector.ts'
 import { DIALECTS } from '../verify/landing-queries.ts'
 import { type Act, type BareAct, CONFIG_FILE, EXIT, examples, UsageError } from './command.ts'
 import type { DbtInitOptions } from './dbt-init-action.ts'
@@ -42,10 +44,10 @@ ${examples('check', 'check --config acme.json')}`,
     .action(() =>
       act(async ({ config, log, mask, signal, print }) => {
         const { createSource } = await import('../source/source.ts')
-        const { isUsable, message } = await createSource().check(config, { log, mask, signal })
+        const result = await createSource().check(config, { log, mask, signal })
         await print(`tenant ${config.tenant}, client ${config.clientId}`)
-        await print(mask.text(message))
-        return isUsable ? EXIT.done : EXIT.failed
+        await print(mask.text(result.isUsable ? result.message : withId(checkFailure(result))))
+        return result.isUsable ? EXIT.done : EXIT.failed
       }),
     )
   program

@@ -6,7 +6,7 @@ import { type Config, parseConfig } from '../config/config.ts'
 import { configWarnings } from '../config/config-faults.ts'
 import { parseWriteSettings, SYNC_MODES, type WriteSettings } from '../config/write-settings.ts'
 import { ConnectorError } from '../ground/errors.ts'
-import { about, warningOf } from '../ground/message-ids.ts'
+import { about, type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { openOwnFile } from '../ground/private-file.ts'
 import type { ProcessLock } from '../ground/process-lock.ts'
 import { resourceUrl, scopeName } from '../http/endpoints.ts'
@@ -247,14 +247,16 @@ async function checkWriting(settings: SessionSettings): Promise<CheckResult> {
     const names = Object.keys(objects) as ObjectName[]
     const faults = await Promise.all(names.map((name) => faultOf(name, session)))
     const writable = names.filter((_name, i) => faults[i] === undefined)
-    const others = names.flatMap((name, i) => (faults[i] ? `${name}: ${faults[i]}` : []))
+    const others = names.flatMap((name, i) => (faults[i] ? `${name}: ${faults[i].message}` : []))
     // What all objects have in common, such as a wrong secret, is said once.
-    const reasons = new Set(faults).size === 1 ? faults.slice(0, 1) : others
+    const isShared = new Set(faults.map((fault) => fault?.message)).size === 1
+    const reasons = isShared ? [faults[0]?.message] : others
     const opening =
       writable.length === 0 ? 'Nothing can be written.' : `${list(writable)} can be written.`
     return {
       isUsable: writable.length > 0,
       message: [opening, ...reasons].filter(Boolean).join(' '),
+      id: isShared ? faults[0]?.id : undefined,
     }
   } finally {
     await session.close()
@@ -265,16 +267,19 @@ async function checkWriting(settings: SessionSettings): Promise<CheckResult> {
 async function faultOf(
   name: ObjectName,
   { client, endpoints }: Session,
-): Promise<string | undefined> {
+): Promise<IdentifiedMessage | undefined> {
   try {
     const token = await client.token()
     const missing = objects[name].scopes.filter((scope) => !hasScope(token, endpoints, [scope]))
     if (missing.length > 0)
-      return `the client lacks ${list(missing.map((scope) => scopeName(endpoints, scope)))}. Ask the operator of the service for ${missing.length === 1 ? 'it' : 'them'}.`
+      return {
+        id: 'scope-missing',
+        message: `the client lacks ${list(missing.map((scope) => scopeName(endpoints, scope)))}. Ask the operator of the service for ${missing.length === 1 ? 'it' : 'them'}.`,
+      }
     await client.probe(resourceUrl(LISTS[name], endpoints))
     return undefined
   } catch (error) {
-    if (error instanceof ConnectorError) return error.message
+    if (error instanceof ConnectorError) return error
     throw error
   }
 }

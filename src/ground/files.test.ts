@@ -48,6 +48,11 @@ it.each([0o600, 0o400, 0o640, 0o440, undefined])(
   },
 )
 
+it('says nothing of a folder, such as that of temporary files, which all may read', async () => {
+  const warn = () => expect.unreachable()
+  await warnOfReaders('/', { warn })
+})
+
 const WORDS = { subject: 'The store', user: 'program', advice: 'Wait.' }
 
 function emptyFolder(): string {

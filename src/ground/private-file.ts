@@ -167,7 +167,7 @@ const OPEN_TO_OTHERS = 0o006
 
 /**
  * Warns if every user of the machine can read or write a file that holds secrets or personal data. A missing file is
- * ignored.
+ * ignored, and so is a folder: its mode is not ours to judge.
  */
 export async function warnOfReaders(
   path: string,
@@ -175,8 +175,8 @@ export async function warnOfReaders(
 ): Promise<void> {
   // Windows has no file modes.
   if (process.platform === 'win32') return
-  const { mode } = await stat(path).catch(() => ({ mode: 0 }))
-  if ((mode & OPEN_TO_OTHERS) !== 0)
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isFile() === true && (found.mode & OPEN_TO_OTHERS) !== 0)
     log.warn(
       warningOf(
         'readable-by-others',

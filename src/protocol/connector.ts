@@ -245,6 +245,13 @@ export interface CheckResult {
   /** Whether anything can be read or written with the configuration. */
   readonly isUsable: boolean
   readonly message: string
+  /** The id of what prevents it; by default `check-failed`. */
+  readonly id?: IdentifiedMessage['id'] | undefined
+}
+
+/** Why nothing can be read or written, with its id. */
+export function checkFailure({ id = 'check-failed', message }: CheckResult): IdentifiedMessage {
+  return { id, message }
 }
 
 /** Messages for the user. Whoever prints them masks secrets, and appends the id of a warning. */

@@ -109,7 +109,7 @@ export const STATE = fieldTable({
     'delta_offered',
     or(null, flag),
     false,
-    'whether the service has responded to a delta: later refusals are then temporary',
+    'whether the service has responded to a delta: if it refuses one later, that is temporary',
   ),
   listedUntil: plain('listed_until', or(null, day), null, 'the last day of any list so far'),
   auditedAt: moment('audited_at', 'when the last audit began, also one that failed'),

@@ -104,7 +104,7 @@ describe('a close', () => {
     await sync('2026-10-30T09:00:00Z', whole, true, [totals, breaks])
     await sync('2026-11-02T09:00:00Z')
     const both = close('2026-11-05T10:00:00Z', ['totals', 'breaks'])
-    await expect(both).rejects.toThrow(/^breaks: not read to the end since 2026-10 was over\./)
+    await expect(both).rejects.toThrow(/^breaks: not completed since 2026-10 was over\./)
     expect(await closes()).toEqual([])
   })
 })

@@ -93,7 +93,7 @@ async function assertClosable(
   if (unread.length > 0)
     throw refused(
       'period-not-read',
-      `${unread.join(', ')}: not read to the end since ${period} was over. Run protime sync, then close ${period}.`,
+      `${unread.join(', ')}: not completed since ${period} was over. Run protime sync, then close ${period}.`,
     )
 }
 

@@ -48,11 +48,12 @@ function makeFolder(path: string, folder: string): void {
     ownFolder(folder)
   } catch (error) {
     if (isFull(error)) throw unwritable(error)
-    const { message } = error as Error
+    if (error instanceof ConnectorError) throw error
+    const { code, message } = error as NodeJS.ErrnoException
     throw new ConnectorError(
       'config',
       'warehouse-not-opened',
-      `The warehouse ${path} cannot be opened: a sync makes the folder ${dirname(folder)}. ${message}`,
+      `The warehouse ${path} cannot be opened: a sync needs the folder ${dirname(folder)} (${code ?? message}).`,
       { cause: error },
     )
   }

@@ -78,7 +78,7 @@ describe('the folder beside the file', () => {
     writeFileSync(`${file()}.sync`, 'a warehouse')
     await expect(sync(jobs, sending('{"id":1}'))).rejects.toMatchObject({
       failure: 'config',
-      id: 'warehouse-not-opened',
+      id: 'file-not-own',
     })
     expect(readFileSync(`${file()}.sync`, 'utf8')).toBe('a warehouse')
   })
@@ -327,8 +327,9 @@ describe('a sync', () => {
 
   it('refuses an unknown stream', async () => {
     const scripts = new Map([[stream, sending()]])
-    await expect(syncLists(file(), scripts, { streams: ['jops'] })).rejects.toThrow(
-      'jops: There is no stream of this name; did you mean jobs?',
-    )
+    await expect(syncLists(file(), scripts, { streams: ['jops'] })).rejects.toMatchObject({
+      id: 'misspelled-stream',
+      message: 'jops: There is no stream of this name; did you mean jobs?',
+    })
   })
 })

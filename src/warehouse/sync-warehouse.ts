@@ -156,12 +156,12 @@ function chosen(
   return [...new Set(names)].map((name) => {
     const spec = offered.find((one) => one.name === name)
     if (spec !== undefined) return spec
-    const { message } = unknownStream(
+    const { failure, id, message } = unknownStream(
       name,
       offered.map((one) => one.name),
       hint,
     )
-    throw new ConnectorError('config', 'unknown-stream', `${name}: ${message}`)
+    throw new ConnectorError(failure, id, `${name}: ${message}`)
   })
 }
 

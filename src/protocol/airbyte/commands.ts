@@ -5,7 +5,7 @@ import { withId } from '../../ground/message-ids.ts'
 import { secretsOf } from '../../ground/settings-schema.ts'
 import { clean, LONGEST_ANSWER } from '../../ground/text.ts'
 import { readJsonOption, refusedCommandLine, requiredOption, withDebug } from '../command-line.ts'
-import type { CheckResult, ConnectorFacts, Failure } from '../connector.ts'
+import { type CheckResult, type ConnectorFacts, checkFailure, type Failure } from '../connector.ts'
 import * as messages from './airbyte-messages.ts'
 
 /** The exit code if no command was given. */
@@ -69,8 +69,9 @@ export function createCommands(
   function addCheck(check: (settings: unknown) => Promise<CheckResult>): void {
     add('check', 'test a configuration').action(async (files) => {
       const config = requiredOption('--config', files.config)
-      const { isUsable, message } = await settings({ config }).then(check).catch(asResult)
-      const status = isUsable ? 'SUCCEEDED' : 'FAILED'
+      const result = await settings({ config }).then(check).catch(asResult)
+      const status = result.isUsable ? 'SUCCEEDED' : 'FAILED'
+      const message = result.isUsable ? result.message : withId(checkFailure(result))
       say(messages.connectionStatus(status, clean(mask.text(message), LONGEST_ANSWER)))
     })
   }
@@ -108,7 +109,7 @@ export function createCommands(
 
 function asResult(error: unknown): CheckResult {
   if (error instanceof ConnectorError && error.failure === 'config')
-    return { isUsable: false, message: withId(error) }
+    return { isUsable: false, id: error.id, message: error.message }
   throw error
 }
 

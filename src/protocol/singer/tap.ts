@@ -3,7 +3,7 @@ import { warningOf } from '../../ground/message-ids.ts'
 import { fieldsOf, schemaUnder, selectionRules } from '../../records/record-rules.ts'
 import type { JsonSchema } from '../../records/stream-spec.ts'
 import { readJsonOption, readOption } from '../command-line.ts'
-import type { CheckResult, Connector, Failure } from '../connector.ts'
+import { type CheckResult, type Connector, checkFailure, type Failure } from '../connector.ts'
 import { type Io, NEXT_FROM_STATE } from '../program.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../progress/observed.ts'
 import { type ReadRunTools, readStreams, type StreamReading } from '../read-run.ts'
@@ -235,8 +235,8 @@ async function readAll<Config>(
   })
 }
 
-function test({ isUsable, message }: CheckResult, { log }: SingerTools): number {
-  if (isUsable) log.answer(message)
-  else log.error(warningOf('check-failed', message))
-  return isUsable ? 0 : 1
+function test(result: CheckResult, { log }: SingerTools): number {
+  if (result.isUsable) log.answer(result.message)
+  else log.error(checkFailure(result))
+  return result.isUsable ? 0 : 1
 }
