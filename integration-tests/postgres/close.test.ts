@@ -71,7 +71,10 @@ describe.skipIf(IS_LEFT_OUT)('protime close in PostgreSQL', () => {
       2,
       'protime: october is not a month, such as 2026-10. Try --help. [command-line-not-valid]',
     ])
-    const { exitCode, stdout } = await run({}, 'close', past)
+    // The inventory is of the sync itself, and has no history.
+    const withInventory = { streams: ['people', 'calculated_totals', 'inventory'] }
+    await run(withInventory, 'sync')
+    const { exitCode, stdout } = await run(withInventory, 'close', past)
     const close = JSON.parse(stdout) as { period: string; closed_at: string }
     expect([exitCode, close.period]).toEqual([0, past])
     const stored = await server.query(

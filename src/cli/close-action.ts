@@ -17,12 +17,15 @@ export async function close(
 ): Promise<ExitCode> {
   const period = monthOf(month)
   if (period === undefined) throw new UsageError(`${month} is not a month, such as 2026-10`)
+  const offered = [...offeredStreams(config).keys()]
+  const chosen = streamNames({}, input) ?? offered
   const closedAt = await orStartError(
     closePeriod({
       path: warehouseOf(warehouse, input),
       owner: ownerOf(config),
       period,
-      streams: streamNames({}, input) ?? [...offeredStreams(config).keys()],
+      // What a sync says about itself has no history.
+      streams: offered.filter((name) => chosen.includes(name)),
       now: new Date(),
       patience: createPatience(0, tools),
       log: tools.log,

@@ -1,5 +1,5 @@
 import { privately, resolvedFile } from '../ground/private-file.ts'
-import { time } from './account.ts'
+import { openOwned, time } from './account.ts'
 import { expireHistory, FOREVER, forgetHistory, limitHistory } from './history.ts'
 import type { Landing } from './landing.ts'
 import { engineOf } from './landings.ts'
@@ -10,7 +10,7 @@ type HistorySettings = Omit<WarehouseSettings, 'folder' | 'publish' | 'history'>
 
 /** A warehouse keeps what its rows were before from now on: for as long as it does already, or for this interval of SQL. */
 export function turnHistoryOn(settings: HistorySettings, now: Date, span?: string): Promise<void> {
-  return withLanding({ ...settings, history: FOREVER }, async (landing) => {
+  return inTransaction({ ...settings, history: FOREVER }, async (landing) => {
     if (span === undefined) return
     await landing.run(limitHistory(landing.sql, span))
     await expireHistory(landing, time(landing.sql, now))
@@ -22,8 +22,19 @@ export function turnHistoryOff(settings: HistorySettings): Promise<void> {
   return withLanding(settings, (landing) => forgetHistory(landing, false))
 }
 
-/** Does work in one transaction of a warehouse. */
-export function withLanding<T>(
+/** Does work in one transaction of a warehouse; throws a config error if there is none. */
+export async function withLanding<T>(
+  settings: HistorySettings,
+  work: (landing: Landing) => Promise<T>,
+): Promise<T> {
+  const { path, owner, patience } = settings
+  // To open it for writing would create it.
+  const found = await openOwned(engineOf(path), path, owner, patience)
+  await found.close()
+  return inTransaction(settings, work)
+}
+
+function inTransaction<T>(
   given: Omit<WarehouseSettings, 'folder' | 'publish'>,
   work: (landing: Landing) => Promise<T>,
 ): Promise<T> {

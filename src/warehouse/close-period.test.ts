@@ -97,7 +97,30 @@ describe('a close', () => {
   it('is refused if the last sync has failed', async () => {
     await sync('2026-11-02T09:00:00Z')
     await sync('2026-11-03T09:00:00Z', broken)
-    await expect(close('2026-11-05T10:00:00Z')).rejects.toThrow(/^The last sync of .* has failed/)
+    await expect(close('2026-11-05T10:00:00Z')).rejects.toThrow(
+      /^totals: not read to the end since the sync of 2026-11-03T09:00:00.000000Z, which has failed/,
+    )
+  })
+
+  it('is refused if a sync has failed or was killed in a stream that no later one has read', async () => {
+    const both = (at: string, script: Script) =>
+      syncLists(
+        file(),
+        new Map([
+          [totals, script],
+          [breaks, whole],
+        ]),
+        { keepsHistory: true, now: () => new Date(at) },
+      )
+    await both('2026-11-02T09:00:00Z', whole)
+    await both('2026-11-03T09:00:00Z', broken)
+    await sync('2026-11-04T09:00:00Z', whole, true, [breaks])
+    const closed = () => close('2026-11-05T10:00:00Z', ['totals', 'breaks'])
+    await expect(closed()).rejects.toThrow(
+      /^totals: not read to the end since the sync of 2026-11-03T09:00:00/,
+    )
+    await sync('2026-11-04T10:00:00Z')
+    expect(await closed()).toBe('2026-11-04T10:00:00.000000Z')
   })
 
   it('is refused if the last sync has left out a stream since the end of the month', async () => {

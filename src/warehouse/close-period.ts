@@ -1,10 +1,8 @@
 import { ConnectorError } from '../ground/errors.ts'
 import type { Log } from '../protocol/connector.ts'
-import { openOwned } from './account.ts'
 import { withLanding } from './change-history.ts'
 import { historySpan } from './history.ts'
 import type { Landing, Owner, Patience } from './landing.ts'
-import { engineOf } from './landings.ts'
 
 /** A month, as a period that is closed. Days are ISO texts. */
 export interface Period {
@@ -46,9 +44,6 @@ export interface CloseSettings {
  */
 export async function closePeriod(settings: CloseSettings): Promise<string> {
   const { path, owner, patience, log } = settings
-  // Only to refuse what is no warehouse: to open one for writing would create it.
-  const found = await openOwned(engineOf(path), path, owner, patience)
-  await found.close()
   return withLanding({ path, owner, patience, log }, (landing) => close(landing, settings))
 }
 
@@ -76,25 +71,26 @@ async function assertClosable(
     )
   if (now.toISOString() < end)
     throw refused('period-not-over', `${period} is not over: its last day is ${lastDay}.`)
-  const [[exit] = []] = await landing.query(
-    `SELECT syncs.exit FROM ${schemas.account}.syncs AS syncs ORDER BY syncs.number DESC LIMIT 1`,
+  const [[failed] = []] = await landing.query(
+    `SELECT ${momentText('max(syncs.began)')} FROM ${schemas.account}.syncs AS syncs WHERE syncs.exit IS DISTINCT FROM 0`,
   )
-  if (Number(exit ?? Number.NaN) !== 0)
-    throw refused(
-      'period-not-read',
-      `The last sync of ${path} has failed, or has not ended. Run protime sync, then close ${period}.`,
-    )
   const known = await landing.query(
     `SELECT known.stream, ${momentText('known.last_complete')} FROM ${schemas.account}.streams AS known
       WHERE known.known_since IS NOT NULL`,
   )
   const readAt = new Map(known.map(([stream, at]) => [stream, at ?? '']))
-  const unread = streams.filter((stream) => (readAt.get(stream) ?? '') < end)
-  if (unread.length > 0)
-    throw refused(
-      'period-not-read',
-      `${unread.join(', ')}: not completed since ${period} was over. Run protime sync, then close ${period}.`,
-    )
+  // A sync that has failed may have read a part of any stream; later ones may have been of other streams.
+  for (const [since, told] of [
+    [end, `${period} was over`],
+    [failed ?? '', `the sync of ${failed}, which has failed or has not ended`],
+  ] as const) {
+    const unread = streams.filter((stream) => (readAt.get(stream) ?? '') < since)
+    if (unread.length > 0)
+      throw refused(
+        'period-not-read',
+        `${unread.join(', ')}: not completed since ${told}. Run protime sync, then close ${period}.`,
+      )
+  }
 }
 
 function refused(

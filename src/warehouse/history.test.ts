@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -225,6 +225,11 @@ it('begins in a file that was there before with the end of the next sync', async
   await sync(2, sending(row(1, 'x')), { keepsHistory: false })
   await sync(3, sending(row(2, 'y')), { keepsHistory: false })
   expect(await versions()).toEqual(['1 x 02', '2 b 01-03', '2 y 03'])
+})
+
+it('is not forgotten in a file that is not there: none is made', async () => {
+  await expect(turnHistoryOff(settings())).rejects.toMatchObject({ failure: 'config' })
+  expect(existsSync(file())).toBe(false)
 })
 
 it('is refused to a file of its name, which can be synced without', async () => {
