@@ -23,6 +23,32 @@ export interface Answer {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[]
 }
 
+/** How a transaction begins, whatever the default of the server, the database or the role is. */
+export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'
+/** What each transaction sets, whatever the server, the database or the role has been set to. */
+export const SETTINGS = [
+  ...[
+    // Nobody else's function takes the place of one of PostgreSQL's, and definitions of views are always written the same.
+    'search_path = pg_catalog',
+    "timezone = 'UTC'",
+    "datestyle = 'ISO, YMD'",
+    'intervalstyle = postgres',
+    'quote_all_identifiers = off',
+    'extra_float_digits = 1',
+    "work_mem = '64MB'",
+    'statement_timeout = 0',
+    'idle_in_transaction_session_timeout = 0',
+    // Every reader of a table waits behind a statement that waits for its lock.
+    "lock_timeout = '2s'",
+    // To compile a comparison of many columns takes longer than to run it.
+    'jit = off',
+    // A policy of others would hide rows, which would be written twice; so a statement that has to obey one fails.
+    'row_security = off',
+  ].map((setting) => `SET LOCAL ${setting}`),
+  // Only since PostgreSQL 17.
+  "SELECT pg_catalog.set_config('transaction_timeout', '0', true) WHERE pg_catalog.current_setting('transaction_timeout', true) IS NOT NULL",
+].join('; ')
+
 /** How long to wait for a server that does not answer. */
 const CONNECT_MS = 15_000
 /** The size of the parts in which a file is sent. */

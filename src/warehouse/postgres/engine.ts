@@ -5,18 +5,11 @@ import { ConnectorError } from '../../ground/errors.ts'
 import { claim } from '../account.ts'
 import type { Dialect, Engine, OpenSettings } from '../landing.ts'
 import { isPostgresAddress, type PostgresAddress, parseAddress, shownAddress } from './address.ts'
-import { type Connection, connect } from './connection.ts'
+import { BEGIN, type Connection, connect, SETTINGS } from './connection.ts'
 import { literal, postgresDialect } from './dialect.ts'
 import { failureOf, notOpened } from './failure.ts'
 import { beginFence, fenceTable } from './fence.ts'
-import {
-  BEGIN,
-  createLanding,
-  notPublished,
-  type PostgresLanding,
-  readLanding,
-  SETTINGS,
-} from './landing.ts'
+import { createLanding, notPublished, type PostgresLanding, readLanding } from './landing.ts'
 import { lockWarehouse } from './lock.ts'
 import { prepareRewrite } from './rewrite.ts'
 

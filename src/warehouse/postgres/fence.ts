@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectorError } from '../../ground/errors.ts'
-import type { Connection } from './connection.ts'
+import { BEGIN, type Connection, SETTINGS } from './connection.ts'
 import { isLost } from './failure.ts'
 
 /** How the transactions of a sync are numbered: no earlier sync can commit after a later one has begun. */
@@ -66,7 +66,7 @@ export async function beginFence(
 
   /** Waits for the end of the transaction with this number, which has locked the row. */
   async function isCommitted(connection: Connection, number: number): Promise<boolean> {
-    await connection.query(`BEGIN; SET LOCAL lock_timeout = ${RECONNECT_MS}`)
+    await connection.query(`${BEGIN}; ${SETTINGS}; SET LOCAL lock_timeout = ${RECONNECT_MS}`)
     const { rows } = await connection.query(
       `SELECT commits.sync, commits.number FROM ${account}.commits AS commits FOR UPDATE`,
     )

@@ -12,7 +12,9 @@ export async function jsonRows(
   { tables, flat }: Dialect['schemas'],
   sql: string,
 ): Promise<string[]> {
-  await connection.query(`SET LOCAL search_path = ${flat}, ${tables}, public`)
+  await connection.query(
+    `SET LOCAL search_path = ${flat}, ${tables}, public; SET LOCAL row_security = on`,
+  )
   const { rows, fields } = await connection.queryOne(sql).catch((error: Error) => {
     throw new ConnectorError('config', 'query-not-valid', `The query failed. ${error.message}`)
   })

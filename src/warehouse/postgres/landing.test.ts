@@ -208,6 +208,17 @@ describe('a transaction', () => {
     })
     await server.query('RESET ALL')
   })
+
+  it.each([
+    ['quote_all_identifiers', 'on', 'off'],
+    ['row_security', 'on', 'off'],
+    ['intervalstyle', 'sql_standard', 'postgres'],
+    ['transaction_timeout', '1h', '0'],
+  ])('has its own %s', async (name, role, own) => {
+    await server.query(`SET ${name} = '${role}'`)
+    expect(await landing.query(`SHOW ${name}`)).toEqual([[own]])
+    await server.query('RESET ALL')
+  })
 })
 
 describe('a view', () => {
@@ -244,6 +255,40 @@ describe('a view', () => {
     expect(grants).toMatch(/[{,]=r\//)
     expect(await replace(['name'], "SELECT 'a' AS name")).toMatch(/^\w{32}$/)
     expect(await shown()).toEqual(['name text'])
+  })
+
+  it.each([
+    ['gets another column', "SELECT 1 AS id, 'a' AS name"],
+    ['is made again', "SELECT 'a' AS id, 'a' AS name"],
+  ])('keeps the options that others gave it when it %s', async (_what, query) => {
+    await replace(['id'], 'SELECT 1 AS id')
+    await landing.run(
+      'ALTER VIEW protime_flat.jobs SET (security_invoker = true, security_barrier = true)',
+    )
+    await replace(['id', 'name'], query)
+    expect(
+      await landing.query(
+        "SELECT reloptions::text FROM pg_class WHERE oid = 'protime_flat.jobs'::regclass",
+      ),
+    ).toEqual([['{security_invoker=true,security_barrier=true}']])
+  })
+
+  it('that is made again grants what it granted before, by column, and nothing else', async () => {
+    await replace(['id', 'name', 'gone'], 'SELECT 1 AS id, 2 AS name, 3 AS gone')
+    await landing.run(
+      `CREATE ROLE clerk; CREATE ROLE guest;
+      GRANT SELECT (id, gone) ON protime_flat.jobs TO clerk;
+      ALTER DEFAULT PRIVILEGES IN SCHEMA protime_flat GRANT SELECT ON TABLES TO guest, PUBLIC`,
+    )
+    await replace(['id', 'name'], "SELECT 1 AS id, 'a' AS name")
+    const may = async (role: string, column: string) =>
+      (
+        await landing.query(
+          `SELECT has_column_privilege('${role}', 'protime_flat.jobs', '${column}', 'SELECT')`,
+        )
+      )[0]?.[0]
+    expect([await may('clerk', 'id'), await may('clerk', 'name')]).toEqual(['t', 'f'])
+    expect(await may('guest', 'id')).toBe('f')
   })
 
   it('on which a view of others depends stays as it is', async () => {

@@ -3,33 +3,13 @@ import { type Column, HELPER } from '../column.ts'
 import type { Landing, RowFile, TextColumns } from '../landing.ts'
 import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
-import type { Connection } from './connection.ts'
+import { BEGIN, type Connection, SETTINGS } from './connection.ts'
 import { postgresDialect } from './dialect.ts'
 import { failureOf, isBusy, isLost, readingFailureOf } from './failure.ts'
 import type { Fence } from './fence.ts'
 import { jsonRows } from './json-rows.ts'
 import { presentTables } from './present.ts'
 import { replaceView } from './view.ts'
-
-/** How a transaction begins, whatever the default of the server, the database or the role is. */
-export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'
-/** What each transaction sets, whatever the server, the database or the role has been set to. */
-export const SETTINGS = [
-  // Nobody else's function takes the place of one of PostgreSQL's, and definitions of views are always written the same.
-  'search_path = pg_catalog',
-  "timezone = 'UTC'",
-  "datestyle = 'ISO, YMD'",
-  'extra_float_digits = 1',
-  "work_mem = '64MB'",
-  'statement_timeout = 0',
-  'idle_in_transaction_session_timeout = 0',
-  // Every reader of a table waits behind a statement that waits for its lock.
-  "lock_timeout = '2s'",
-  // To compile a comparison of many columns takes longer than to run it.
-  'jit = off',
-]
-  .map((setting) => `SET LOCAL ${setting}`)
-  .join('; ')
 
 /** How often a transaction is tried for which others hold a lock. */
 const ATTEMPTS = 3

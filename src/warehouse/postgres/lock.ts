@@ -1,6 +1,6 @@
 import { ConnectorError } from '../../ground/errors.ts'
 import { type PostgresAddress, shownAddress } from './address.ts'
-import { type Connection, connect } from './connection.ts'
+import { type Connection, connect, SETTINGS } from './connection.ts'
 import { literal } from './dialect.ts'
 import { notOpened } from './failure.ts'
 
@@ -13,7 +13,7 @@ export async function lockWarehouse(address: PostgresAddress): Promise<Connectio
   const connection = await connect(address)
   const key = literal(`protime sync ${address.schema}`)
   try {
-    await connection.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0')
+    await connection.query(`BEGIN; ${SETTINGS}`)
     const { rows } = await connection.query(
       `SELECT pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended(${key}, 0))`,
     )

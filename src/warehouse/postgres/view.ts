@@ -7,37 +7,44 @@ import { literal } from './dialect.ts'
 const [NOT_REPLACED, DEPENDED_ON] = ['42P16', '2BP01']
 
 /**
- * Creates or replaces a view. PostgreSQL can only add columns at its end, so the present ones keep their order. If a column
- * goes or gets another type, the view is dropped and created with its grants. Returns its digest; undefined if objects of
- * others depend on it as it is.
+ * Creates or replaces a view with the options that others gave it. PostgreSQL can only add columns at its end, so the present
+ * ones keep their order. If a column goes or gets another type, the view is dropped and created, and grants what it granted
+ * before. Returns its digest; undefined if objects of others depend on it as it is.
  */
 export async function replaceView(
   connection: Connection,
   { schema, name, columns, query, comments }: FlatView,
 ): Promise<string | undefined> {
   const view = `${schema}.${quoted(name)}`
-  const before = await columnsOf(connection, schema, name)
+  const { rows: before } = await connection.query(columnsOf(view))
+  const { rows: options } = await connection.query(optionsOf(view))
   const own = new Set(columns)
-  const [kept, known] = [before.filter((column) => own.has(column)), new Set(before)]
+  const present = before.map(([column]) => String(column))
+  const [kept, known] = [present.filter((column) => own.has(column)), new Set(present)]
   const order = [...kept, ...columns.filter((column) => !known.has(column))]
   const select = `SELECT ${order.map((column) => `shown.${quoted(column)}`).join(', ')} FROM (${query}) AS shown`
-  const isDone =
-    (kept.length === before.length &&
-      (await attempt(connection, `CREATE OR REPLACE VIEW ${view} AS ${select}`, NOT_REPLACED))) ||
-    (await attempt(
-      connection,
-      [
-        `DROP VIEW ${view}`,
-        `CREATE VIEW ${view} AS ${select}`,
-        ...(await grantsOf(connection, schema, name)),
-      ].join(';\n'),
-      DEPENDED_ON,
-    ))
-  if (!isDone) return undefined
+  const as = `VIEW ${view} ${options.map(([all]) => `WITH (${all})`).join('')} AS ${select}`
+  const isReplaced =
+    kept.length === present.length &&
+    (await attempt(connection, `CREATE OR REPLACE ${as}`, NOT_REPLACED))
+  if (!isReplaced) {
+    const grants = await grantsOf(connection, view)
+    if (!(await attempt(connection, `DROP VIEW ${view}; CREATE ${as}`, DEPENDED_ON)))
+      return undefined
+    // Others may have taken back what the default privileges grant.
+    const revoked = (await grantsOf(connection, view)).map(
+      ({ role }) => `REVOKE ALL ON ${view} FROM ${role}`,
+    )
+    const granted = grants
+      .filter(({ column }) => column === null || own.has(column))
+      .map(({ right, column, role, option }) => {
+        const what = column === null ? right : `${right} (${quoted(column)})`
+        return `GRANT ${what} ON ${view} TO ${role}${option}`
+      })
+    await connection.query([...revoked, ...granted].join(';\n'))
+  }
   await connection.query(comments.join(';\n'))
-  const { rows } = await connection.query(
-    `SELECT md5(pg_get_viewdef(to_regclass(${regclass(schema, name)})))`,
-  )
+  const { rows } = await connection.query(`SELECT md5(pg_get_viewdef(${relation(view)}))`)
   return rows[0]?.[0] ?? undefined
 }
 
@@ -55,25 +62,34 @@ async function attempt(connection: Connection, sql: string, state: string): Prom
   return true
 }
 
-async function columnsOf(connection: Connection, schema: string, view: string): Promise<string[]> {
-  const { rows } = await connection.query(`SELECT attribute.attname FROM pg_attribute AS attribute
-    WHERE attribute.attrelid = to_regclass(${regclass(schema, view)}) AND attribute.attnum > 0
-    ORDER BY attribute.attnum`)
-  return rows.map(([name]) => String(name))
+const relation = (view: string) => `to_regclass(${literal(view)})`
+
+const columnsOf = (view: string) => `SELECT attribute.attname FROM pg_attribute AS attribute
+  WHERE attribute.attrelid = ${relation(view)} AND attribute.attnum > 0 ORDER BY attribute.attnum`
+
+const optionsOf = (view: string) => `SELECT array_to_string(owner.reloptions, ', ')
+  FROM pg_class AS owner WHERE owner.oid = ${relation(view)} AND owner.reloptions IS NOT NULL`
+
+/** A right that somebody else has on a view, or on one of its columns. */
+interface Grant {
+  readonly right: string
+  readonly column: string | null
+  /** Its name in SQL. */
+  readonly role: string
+  readonly option: string
 }
 
-/** The statements that grant again what others may do with a view. */
-async function grantsOf(connection: Connection, schema: string, view: string): Promise<string[]> {
-  const { rows } = await connection.query(`SELECT granted.privilege_type,
+async function grantsOf(connection: Connection, view: string): Promise<Grant[]> {
+  const { rows } = await connection.query(`SELECT granted.privilege_type, held.attname,
       CASE granted.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(granted.grantee)) END,
       CASE WHEN granted.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END
-    FROM pg_class AS owner, LATERAL aclexplode(owner.relacl) AS granted
-    WHERE owner.oid = to_regclass(${regclass(schema, view)}) AND granted.grantee <> owner.relowner`)
-  return rows.map(
-    ([right, role, option]) => `GRANT ${right} ON ${schema}.${quoted(view)} TO ${role}${option}`,
-  )
-}
-
-function regclass(schema: string, name: string): string {
-  return literal(`${schema}.${quoted(name)}`)
+    FROM pg_class AS owner, LATERAL (
+      SELECT NULL AS attname, owner.relacl AS acl
+      UNION ALL SELECT attribute.attname, attribute.attacl
+        FROM pg_attribute AS attribute WHERE attribute.attrelid = owner.oid
+    ) AS held, LATERAL aclexplode(held.acl) AS granted
+    WHERE owner.oid = ${relation(view)} AND granted.grantee <> owner.relowner`)
+  return rows.map(([right, column = null, role, option]) => ({
+    ...{ right: String(right), column, role: String(role), option: String(option) },
+  }))
 }
