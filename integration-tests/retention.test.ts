@@ -141,6 +141,21 @@ describe('days that are no longer kept', () => {
     }
   })
 
+  it('come back if they are kept again before all of them have left', async () => {
+    for (let killAfter = 1; killAfter <= 13; killAfter += 2) {
+      const never = { audit_days: 0, history_refresh_days: 0 }
+      const { sync, settings, differences, emulator } = await start(DAYS, never)
+      await sync()
+      settings['start_date'] = '2026-06-01'
+      await sync({ killAfter, kept: 'committed' })
+      settings['start_date'] = '2024-01-01'
+      expect((await sync()).exitCode).toBe(0)
+      expect([killAfter, keys()]).toEqual([killAfter, ['1', '2', '3', '4', '5', '6']])
+      expect(differences()).toEqual([])
+      if (killAfter < 13) await emulator.close()
+    }
+  })
+
   it('are crossed by rows in both directions', async () => {
     const { sync, emulator, settings, differences } = await start(DAYS)
     await sync()
