@@ -128,6 +128,18 @@ describe('days that are no longer kept', () => {
     expect(keys()).toHaveLength(1)
   })
 
+  it('stay as they are if the service reports a time far ahead for one sync', async () => {
+    const { sync, emulator } = await start(DAYS, { retain_months: 40 })
+    await sync()
+    const before = keys()
+    emulator.options.dateHeader = '2100-01-01T00:00:00Z'
+    await sync()
+    expect(keys()).toEqual(before)
+    emulator.options.dateHeader = undefined
+    expect((await sync()).exitCode).toBe(0)
+    expect(keys()).toEqual(before)
+  })
+
   it('have left if a sync is killed anywhere', async () => {
     for (let killAfter = 1; killAfter <= 13; killAfter += 2) {
       const { sync, settings, differences, emulator } = await start(DAYS)

@@ -8,6 +8,12 @@ import { lossesAt } from './losses.ts'
 import type { Position } from './position.ts'
 
 /**
+ * If the service's time is further ahead of this machine's, it is wrong, and nothing may leave because of it: with a clock
+ * that is so late, this machine could not check a certificate.
+ */
+const MOST_AHEAD_MS = 366 * 86_400_000
+
+/**
  * Deletes the rows of the days that the warehouse no longer keeps. These days are listed once more, because the state has
  * the ids of rows, but not their days. Before that, a state has both first days: after a kill, the next sync goes on, or
  * reads the stream from the beginning if these days are kept again. A read that an earlier sync has begun is finished
@@ -18,7 +24,9 @@ export async function leaveDays(context: StreamContext): Promise<void> {
   const { stream, keys, mode, position } = state
   const { dateField } = stream
   const from = earlier(state.start, state.leavingFrom)
-  const start = later(firstKept(stream.stream, config, clock.now()), state.start)
+  const [there, here] = [clock.now(), new Date()]
+  const now = there.getTime() - here.getTime() > MOST_AHEAD_MS ? here : there
+  const start = later(firstKept(stream.stream, config, now), state.start)
   if (from === null || start === null || dateField === undefined) return
   if (from >= start || mode !== 'incremental' || isBegun(position)) return
   const before = output.counts.deletes
