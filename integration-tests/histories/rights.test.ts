@@ -36,11 +36,13 @@ const stories = fc.record({
     usedDeltaLink: fc.constantFrom('answers', 'gone'),
     deltaFilterBound: fc.boolean(),
   }) satisfies fc.Arbitrary<EmulatorOptions>,
+  /** Whether every sync sees everybody. */
+  areAllSeen: fc.boolean(),
   syncs: fc.array(syncs, { minLength: 2, maxLength: 8 }),
 })
 type Story = typeof stories extends fc.Arbitrary<infer T> ? T : never
 
-async function play({ options, syncs }: Story): Promise<void> {
+async function play({ options, areAllSeen, syncs }: Story): Promise<void> {
   const scenario = await startScenario(STREAMS, { ...options, people: PEOPLE, months: 0 })
   const { emulator, settings } = scenario
   /** With a percentage, a few may be missing without an alarm, so that no more may be removed. */
@@ -51,7 +53,9 @@ async function play({ options, syncs }: Story): Promise<void> {
       for (let id = 1; id <= PEOPLE; id++) emulator.insert('clockings', { date, person: { id } })
     Object.assign(settings, { start_date: '2024-01-01', future_days: 730 })
     await scenario.sync()
-    for (const { changes, hours, hidden, killAfter, ...rest } of syncs) {
+    for (const { changes, hours, killAfter, ...rest } of syncs) {
+      const hidden = areAllSeen ? 'none' : rest.hidden
+      const maxMissing = areAllSeen ? '20%' : rest.maxMissing
       emulator.advance({ hours })
       for (const { collection, kind, row } of changes) {
         const all = emulator.all(collection)
@@ -64,20 +68,27 @@ async function play({ options, syncs }: Story): Promise<void> {
         audit_days: rest.auditDays,
         start_date: rest.startDate,
         retain_months: rest.retainMonths,
-        max_missing: rest.maxMissing,
+        max_missing: maxMissing,
       })
-      mayAlarm ||= hidden !== 'none' || rest.maxMissing === '0'
+      mayAlarm ||= hidden !== 'none' || maxMissing === '0'
       const isHidden = (person: number) =>
         hidden !== 'none' && (person % 2 === 0) === (hidden === 'even')
       const before = livingRows(scenario)
-      const most = mostLost(scenario, limitOf(rest.maxMissing))
+      const most = mostLost(scenario, limitOf(maxMissing))
       emulator.hide(isHidden)
       const { errors } = await scenario.sync({ killAfter, kept: 'committed' })
       refuse([...lost(before, most, scenario), ...errors.filter((text) => !isAlarm(text))])
       if (!mayAlarm) refuse(errors)
     }
     emulator.hide(() => false)
-    Object.assign(settings, { audit_days: 1, history_refresh_days: 1, max_missing: '100%' })
+    Object.assign(settings, { audit_days: 0, history_refresh_days: 1, max_missing: '100%' })
+    // No audit is needed if everybody was always seen.
+    for (let i = 0; i < 2 && !mayAlarm; i++) {
+      emulator.advance({ hours: 30 })
+      refuse((await scenario.sync({ kept: 'committed' })).errors)
+    }
+    if (!mayAlarm) refuse(scenario.differences())
+    settings['audit_days'] = 1
     // The first of them may have to begin anew, and the next one may take its list for an old one.
     for (let i = 0; i < 4; i++) {
       emulator.advance({ hours: 30 })

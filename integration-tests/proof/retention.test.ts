@@ -128,6 +128,18 @@ describe('days that are no longer kept', () => {
     expect(keys()).toHaveLength(1)
   })
 
+  it('stay as they are if the service reports a time far ahead for one sync', async () => {
+    const { sync, emulator } = await start(DAYS, { retain_months: 40 })
+    await sync()
+    const before = keys()
+    emulator.options.dateHeader = '2100-01-01T00:00:00Z'
+    await sync()
+    expect(keys()).toEqual(before)
+    emulator.options.dateHeader = undefined
+    expect((await sync()).exitCode).toBe(0)
+    expect(keys()).toEqual(before)
+  })
+
   it('have left if a sync is killed anywhere', async () => {
     for (let killAfter = 1; killAfter <= 13; killAfter += 2) {
       const { sync, settings, differences, emulator } = await start(DAYS)
@@ -137,6 +149,21 @@ describe('days that are no longer kept', () => {
       expect((await sync()).exitCode).toBe(0)
       expect(differences()).toEqual([])
       expect(keys()).toHaveLength(2)
+      if (killAfter < 13) await emulator.close()
+    }
+  })
+
+  it('come back if they are kept again before all of them have left', async () => {
+    for (let killAfter = 1; killAfter <= 13; killAfter += 2) {
+      const never = { audit_days: 0, history_refresh_days: 0 }
+      const { sync, settings, differences, emulator } = await start(DAYS, never)
+      await sync()
+      settings['start_date'] = '2026-06-01'
+      await sync({ killAfter, kept: 'committed' })
+      settings['start_date'] = '2024-01-01'
+      expect((await sync()).exitCode).toBe(0)
+      expect([killAfter, keys()]).toEqual([killAfter, ['1', '2', '3', '4', '5', '6']])
+      expect(differences()).toEqual([])
       if (killAfter < 13) await emulator.close()
     }
   })

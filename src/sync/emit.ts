@@ -165,10 +165,10 @@ export async function* emit(
 
   /** The rows whose own days are no longer kept, because a service may not apply the filter of a list. */
   function departing(batch: RecordBatch): Key[] {
-    const { keptFrom, stream } = state
+    const { start, stream } = state
     const { dateField } = stream
-    if (keptFrom === null || dateField === undefined) return []
-    return keysOf(batch).filter((_, i) => dayIn(batch, i, dateField) < keptFrom)
+    if (start === null || dateField === undefined) return []
+    return keysOf(batch).filter((_, i) => dayIn(batch, i, dateField) < start)
   }
 
   /** Notes in which place the rows are. */

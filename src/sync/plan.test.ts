@@ -302,17 +302,15 @@ describe('the state of a read', () => {
     expect(planned(task()).state.replacesOlder).toBe(true)
   })
 
-  it('that continues keeps the first day, and the days before the configured one are to leave', () => {
+  it('that continues keeps the first day', () => {
     const early = from('2025-05-01')
     const { state } = planned(other({ ...early, cursor: 2 ** 52 }))
     expect(state).toMatchObject({
       start: '2025-05-01',
-      keptFrom: '2025-06-01',
       cursor: 2 ** 52 + 999_999,
       isContinued: true,
       position: early.position,
     })
-    expect(planned(other({})).state.keptFrom).toBeNull()
   })
 
   it('whose ids are damaged counts on from the cursor', () => {

@@ -1,4 +1,3 @@
-import type { Config } from '../config/config.ts'
 import { earlier, isLater } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
@@ -6,7 +5,6 @@ import type { DeadLinkError } from '../pages/page-failures.ts'
 import type { StreamStart } from '../protocol/connector.ts'
 import { charactersOf } from '../rows/stored-keys.ts'
 import type { Stream } from '../streams/collections.ts'
-import { firstKept } from './delta-window.ts'
 import { isOfDelta, type Position } from './position.ts'
 import { addedFields, readState, type StoredState } from './stored-state.ts'
 import {
@@ -258,11 +256,7 @@ function deltaTime(position: Position): Date | null {
  * Creates the state of a read before its first request, according to a decision. Logs why the stream starts over;
  * throws if it must not be read.
  */
-export function plan(
-  decision: Decision,
-  task: StreamTask,
-  tools: StateTools & { readonly config: Config },
-): StreamState {
+export function plan(decision: Decision, task: StreamTask, tools: StateTools): StreamState {
   if (decision.do === 'refuse') throw decision.error
   const begin = ({ why, warning, replacesOlder }: Beginning, cursor: number) => {
     if (warning !== undefined) tools.log.warn(warning)
@@ -280,8 +274,6 @@ export function plan(
   }
   // Without a page, the first phase is read from its beginning, so the rows that it had found may have been deleted.
   if (state.position.phase === 'initial' && state.position.page === null) state.keys.beginReading()
-  const kept = firstKept(task.stream.stream, tools.config, tools.now)
-  if (isLater(kept, start)) state.note({ keptFrom: kept })
   if (startOver !== undefined) state.startOver(startOver, tools.now, earlier(identity.start, start))
   return state
 }

@@ -1,50 +1,62 @@
-import { addDays, isLater } from '../ground/days.ts'
+import { addDays, earlier, isLater, later } from '../ground/days.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
+import { firstKept } from './delta-window.ts'
 import { deleteRows, type StreamContext } from './emit.ts'
 import { readExtraLists } from './lists.ts'
 import { lossesAt } from './losses.ts'
 import type { Position } from './position.ts'
 
 /**
+ * If the service's time is further ahead of this machine's, it is wrong, and nothing may leave because of it: with a clock
+ * that is so late, this machine could not check a certificate.
+ */
+const MOST_AHEAD_MS = 366 * 86_400_000
+
+/**
  * Deletes the rows of the days that the warehouse no longer keeps. These days are listed once more, because the state has
- * the ids of rows, but not their days. It has the earlier first day until all of this is written, so that the next sync
- * begins anew after a kill. A read that an earlier sync has begun is finished first.
+ * the ids of rows, but not their days. Before that, a state has both first days: after a kill, the next sync goes on, or
+ * reads the stream from the beginning if these days are kept again. A read that an earlier sync has begun is finished
+ * first.
  */
 export async function leaveDays(context: StreamContext): Promise<void> {
-  const { state, output, clock, log } = context
-  const { stream, start, keptFrom, keys, mode, position } = state
+  const { state, config, output, clock, log } = context
+  const { stream, keys, mode, position } = state
   const { dateField } = stream
-  if (start === null || keptFrom === null || dateField === undefined) return
-  if (mode !== 'incremental' || isBegun(position)) return
+  const from = earlier(state.start, state.leavingFrom)
+  const [there, here] = [clock.now(), new Date()]
+  const now = there.getTime() - here.getTime() > MOST_AHEAD_MS ? here : there
+  const start = later(firstKept(stream.stream, config, now), state.start)
+  if (from === null || start === null || dateField === undefined) return
+  if (from >= start || mode !== 'incremental' || isBegun(position)) return
   const before = output.counts.deletes
+  state.note({ start, leavingFrom: from })
   // The deletes have cursors that a state must know.
   await output.checkpoint({ flush: true })
   // All days before the window leave: no list is needed, and the service may have none.
-  if (position.phase === 'changes' && !isLater(position.window, keptFrom))
+  if (position.phase === 'changes' && !isLater(position.window, start))
     await deleteRows(keys.leave('history'), context)
-  const range = { from: start, until: addDays(keptFrom, -1) }
+  const range = { from, until: addDays(start, -1) }
   if ((await readExtraLists({ purpose: 'departure', range }, context)) !== 'read') {
     log.warn(
       warningOf(
         'days-not-listed',
-        `${stream.stream}: the days before ${keptFrom} are no longer kept, but their rows stay, because the service does not list them.`,
+        `${stream.stream}: the days before ${start} are no longer kept, but their rows stay, because the service does not list them.`,
       ),
     )
     return
   }
-  const month = keptFrom.slice(0, 7)
-  const isWhole = (part: string) => part > month || (part === month && keptFrom.endsWith('-01'))
+  const month = start.slice(0, 7)
+  const isWhole = (part: string) => part > month || (part === month && start.endsWith('-01'))
   state.note({
-    start: keptFrom,
-    keptFrom: null,
+    leavingFrom: null,
     auditedParts: new Map([...state.auditedParts].filter(([part]) => isWhole(part))),
     losses: lossesAt(clock.now(), state.losses, state.countRows('all')),
   })
-  output.note({ type: 'left', field: dateField, day: keptFrom })
+  output.note({ type: 'left', field: dateField, day: start })
   await output.checkpoint({ flush: true })
   log.info(
-    `${stream.stream}: ${many(output.counts.deletes - before, 'row')} of days before ${keptFrom} are no longer kept, and deleted.`,
+    `${stream.stream}: ${many(output.counts.deletes - before, 'row')} of days before ${start} are no longer kept, and deleted.`,
   )
 }
 

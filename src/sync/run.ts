@@ -169,9 +169,9 @@ function byName<T>(tasks: readonly PlannedTask[], fact: (decision: Decision) => 
 }
 
 /** The state of a stream before its first request. */
-function stateOf(task: PlannedTask, { clock, warnings, ids, config }: Sync): StreamState {
+function stateOf(task: PlannedTask, { clock, warnings, ids }: Sync): StreamState {
   const log = warnings.of(task.stream.stream)
-  return plan(task.decision, task, { config, now: clock.now(), log, ids })
+  return plan(task.decision, task, { now: clock.now(), log, ids })
 }
 
 /**

@@ -38,6 +38,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     isSettled: false,
     isListDue: false,
     wasDeltaOffered: true,
+    leavingFrom: null,
     listedUntil: null,
     auditedAt: null,
     comparedAt: AT,
@@ -132,6 +133,11 @@ describe('a bookmark that contradicts itself', () => {
     expect(readState({ ...blob, ...fields })).toEqual({
       unreadable: 'its fields contradict each other',
     })
+  })
+
+  it('is none while the days before the window are leaving', () => {
+    const leaving = { start: '2025-01-01', leaving_from: '2024-01-01', backfill_ids: 'rAA==' }
+    expect(readState({ ...blob, ...leaving })).toMatchObject({ start: '2025-01-01' })
   })
 
   it.each([

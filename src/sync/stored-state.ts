@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { LATEST_SECONDS } from '../ground/days.ts'
+import { earlier, LATEST_SECONDS } from '../ground/days.ts'
 import { createIdSet, type IdSet } from '../rows/id-set.ts'
 import { LATEST_CHANGES } from '../rows/latest-changes.ts'
 import type { Fingerprints } from '../rows/listed-parts.ts'
@@ -110,6 +110,12 @@ export const STATE = fieldTable({
     or(null, flag),
     false,
     'whether the service has responded to a delta: if it refuses one later, that is temporary',
+  ),
+  leavingFrom: plain(
+    'leaving_from',
+    or(null, day),
+    null,
+    'the first day whose rows are leaving because days before `start` are no longer kept; null if none are',
   ),
   listedUntil: plain('listed_until', or(null, day), null, 'the last day of any list so far'),
   auditedAt: moment('audited_at', 'when the last audit began, also one that failed'),
@@ -230,7 +236,12 @@ export function readState(blob: unknown): StoredState | 'none' | { readonly unre
   const damaged = [values, at, keys].find((read) => typeof read === 'string')
   if (typeof values === 'string' || typeof at === 'string' || typeof keys === 'string')
     return { unreadable: `its field ${damaged} is damaged` }
-  const position = readPosition(at, { ...values, hasHistoryIds: keys.history !== null })
+  const { mode, start, leavingFrom } = values
+  const position = readPosition(at, {
+    mode,
+    start: earlier(start, leavingFrom),
+    hasHistoryIds: keys.history !== null,
+  })
   if (position === undefined) return { unreadable: 'its fields contradict each other' }
   // Older states do not say it, but the link of a delta implies it.
   const wasDeltaOffered = values.wasDeltaOffered ?? (at.link !== null && isOfDelta(position))

@@ -108,14 +108,12 @@ export function createStreamState(
     isContinued: stored !== undefined,
     /** Whether a row may have moved between the pages of this read: their ids do not rise. */
     mayHaveMoved: false,
-    /** The first day to keep, if the warehouse has earlier ones that are to leave it. */
-    keptFrom: null as Day | null,
     /** Where the read starts, and how many rows are expected. */
     begunFrom: typeof from === 'string' ? fromBeginning(from, null) : continued(from),
     /** The stamp of the next records; each call returns a new cursor. */
     stamp: (at: Date): Stamp => ({ generation: state.generation, cursor: ++state.cursor, now: at }),
     /** Notes what was found out about the stream or its read. */
-    note(notes: Partial<StateValues & { mayHaveMoved: boolean; keptFrom: Day | null }>): void {
+    note(notes: Partial<StateValues & { mayHaveMoved: boolean }>): void {
       Object.assign(state, notes)
     },
     moveTo(position: Position): void {
