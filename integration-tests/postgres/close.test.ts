@@ -65,7 +65,7 @@ describe.skipIf(IS_LEFT_OUT)('protime close in PostgreSQL', () => {
     ])
     expect(await refusal({ streams: ['people', 'breaks'] }, past)).toEqual([
       2,
-      `protime: breaks: not read to the end since ${past} was over. Run protime sync, then close ${past}. [period-not-read]`,
+      `protime: breaks: not completed since ${past} was over. Run protime sync, then close ${past}. [period-not-read]`,
     ])
     expect(await refusal({}, 'october')).toEqual([
       2,

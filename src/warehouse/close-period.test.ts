@@ -98,7 +98,7 @@ describe('a close', () => {
     await sync('2026-11-02T09:00:00Z')
     await sync('2026-11-03T09:00:00Z', broken)
     await expect(close('2026-11-05T10:00:00Z')).rejects.toThrow(
-      /^totals: not read to the end since the sync of 2026-11-03T09:00:00.000000Z, which has failed/,
+      /^totals: not completed since the sync of 2026-11-03T09:00:00.000000Z, which has failed/,
     )
   })
 
@@ -117,7 +117,7 @@ describe('a close', () => {
     await sync('2026-11-04T09:00:00Z', whole, true, [breaks])
     const closed = () => close('2026-11-05T10:00:00Z', ['totals', 'breaks'])
     await expect(closed()).rejects.toThrow(
-      /^totals: not read to the end since the sync of 2026-11-03T09:00:00/,
+      /^totals: not completed since the sync of 2026-11-03T09:00:00/,
     )
     await sync('2026-11-04T10:00:00Z')
     expect(await closed()).toBe('2026-11-04T10:00:00.000000Z')
