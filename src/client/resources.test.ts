@@ -134,6 +134,14 @@ describe('the list of references', () => {
   })
 })
 
+it('a read has no effect, whatever became of it', async () => {
+  const { client } = await openServiceClient((response, _, index) =>
+    reply(response, index === 0 ? 504 : 403, {}, { 'retry-after': '0' }),
+  )
+  const failure = await failureOf(client.references.get('people', 'hr-id', 'E-12'))
+  expect(failure).toMatchObject({ status: 403, mayHaveHappened: false })
+})
+
 describe('a scope', () => {
   // spec: Authentication 8
   it('that the token does not have is an error without a request', async () => {

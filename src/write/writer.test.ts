@@ -237,6 +237,34 @@ it('a job category that a late effect of an own request has undone is unknown', 
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown'])
 })
 
+it.each([
+  [
+    'external_references',
+    [hr('A', '1')],
+    ['none', 'late, then refused', 'none', 'late, then refused'],
+  ],
+  [
+    'job_categories',
+    [{ data: { id: 1, externalCode: 'X' }, isDelete: false }],
+    ['none', 'late, then refused'],
+  ],
+  [
+    'work_locations',
+    [{ data: { externalReferences: { erp: 'N1' }, name: 'North' }, isDelete: false }],
+    ['none', 'none', 'none', 'none', 'late, then refused'],
+  ],
+] as const)(
+  'the outcome of one of the %s is unknown if an attempt was not answered and the next one was refused',
+  async (object, records, faults) => {
+    const service = createFakeService(OPTIONS)
+    service.categories.set('1', { name: { default: 'Bakers' }, version: 1 })
+    const outcomes = await write({ service, object, records, faults })
+    expect(outcomes).toMatchObject([
+      { outcome: 'unknown', status: 400, reason: expect.stringMatching(/Not now.*all the same/) },
+    ])
+  },
+)
+
 it('a work location that is created late is found by an immediate second run, and not created again', async () => {
   const service = createFakeService(OPTIONS)
   const data = { externalReferences: { erp: 'N1' }, name: 'North' }
