@@ -394,6 +394,16 @@ describe('a work location', () => {
   })
 })
 
+it.each([{ id: 31 }, { id: 31, name: null }, { id: 31, title: 'Ghent' }])(
+  'the list of work locations is not readable if one has no name: it may be the one that is looked for (%j)',
+  async (record) => {
+    const { client } = await openServiceClient((response) => reply(response, 200, [record]))
+    expect(await failureOf(all(client.workLocations.list()))).toMatchObject({
+      id: 'response-not-understood',
+    })
+  },
+)
+
 it('the list of work locations is read over all pages', async () => {
   const record = { id: 31, name: { default: 'Ghent', translations: { fr: 'Gand' } } }
   const { client } = await openServiceClient((response, { url }) =>

@@ -1,5 +1,5 @@
 import { ClientError } from '../client/client-error.ts'
-import type { WorkLocation, WorkLocationBody } from '../client/service-client.ts'
+import { LATE_MS, type WorkLocation, type WorkLocationBody } from '../client/service-client.ts'
 import { folded } from '../ground/text.ts'
 import { statusIs } from '../http/status.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type NamedFields,
   nameOf,
 } from './apply-job-categories.ts'
-import { LATE_MS, type PendingCreation } from './journal.ts'
+import type { PendingCreation } from './journal.ts'
 import type { ObjectTools } from './object-tools.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import { type ByReference, NAMELESS, type WantedNamed } from './read-record.ts'

@@ -8,9 +8,6 @@ import { readOwnFile, replacePrivateFile } from '../ground/private-file.ts'
 import { LockedError, lockFile, type ProcessLock } from '../ground/process-lock.ts'
 import type { ObjectName } from './objects.ts'
 
-/** How long a request may still take effect after its connection has ended, in milliseconds. */
-export const LATE_MS = 10_000
-
 /** A value and the id of its record. */
 type JournalLink = readonly [value: string, id: string]
 
