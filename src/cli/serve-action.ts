@@ -208,7 +208,7 @@ export function serveAction(words: ServeWords): CommandAction {
     if (words.unsubscribe) {
       return locked(storePath, async () => {
         const store = await orStartError(openHookStore(storePath, mask.add, { tenant, baseUrl }))
-        await unsubscribe(store, { ...connection(tools, []), log })
+        await unsubscribe(store, { ...connection(tools, []), log, signal })
         return EXIT.done
       })
     }

@@ -96,7 +96,8 @@ export async function writeOne(
   await run(tools, { object, records, settings }, (outcome) => void outcomes.push(outcome))
   const [outcome] = outcomes
   if (outcome === undefined) throw new Error('The record has no outcome.')
-  if (isRefusal(outcome) && outcome.status !== 404)
+  const isMissing = outcome.outcome === 'rejected' && outcome.status === 404
+  if (isRefusal(outcome) && !isMissing)
     throw new ConnectorError('config', 'records-failed', outcome.reason ?? outcome.outcome)
   return outcome
 }

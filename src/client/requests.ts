@@ -100,7 +100,7 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
       }
       const redactedValues = value === undefined ? [] : [value]
       const onUncertain = () => {
-        mayHaveHappened = true
+        mayHaveHappened = method !== 'GET'
         operation.onUncertain?.()
       }
       const request = { method, url, loggedUrl, body, ifMatch, redactedValues, onUncertain, signal }

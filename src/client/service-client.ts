@@ -23,6 +23,9 @@ export interface ServiceClient {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** How long a request may still take effect after its connection has ended, in milliseconds. */
+export const LATE_MS = 10_000
+
 /** Options of a single call. */
 export interface CallOptions {
   /** Ends this call, with its reason; the request may have had its effect. */

@@ -200,6 +200,15 @@ describe('the list of webhooks', () => {
     expect(await all(client.webhooks.list())).toEqual([WEBHOOK, { ...WEBHOOK, id: 'w2' }])
   })
 
+  it('is not readable if a webhook has no status, which would count as one that cannot be used', async () => {
+    const { client } = await openServiceClient((response) =>
+      reply(response, 200, { value: [{ ...RECORD, status: undefined }] }),
+    )
+    expect(await failureOf(all(client.webhooks.list()))).toMatchObject({
+      id: 'response-not-understood',
+    })
+  })
+
   it('is filtered by collections and status', async () => {
     const { client, asked } = await openServiceClient((response) => reply(response, 200, []))
     await all(client.webhooks.list({ collections: ['people', 'breaks'], status: 'Disabled' }))

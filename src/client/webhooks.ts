@@ -72,7 +72,7 @@ export function createWebhooks({ send, get, pages, remove }: Requests, mask: Mas
     const operation = { method: 'GET', path: [COLLECTION], query: filterQuery(filter) } as const
     return pages({ ...operation, ...READ, ...options }, (text) => {
       const { items, nextLink } = parseEnvelope(text)
-      return { items: items.map(readWebhook), nextLink }
+      return { items: items.map(readListed), nextLink }
     })
   }
 
@@ -131,6 +131,13 @@ function filterQuery({ collections = [], status }: WebhookFilter): string | unde
   ]
   if (conditions.length === 0) return undefined
   return `filter=${encodeURIComponent(conditions.join(' and ')).replaceAll("'", '%27')}`
+}
+
+/** One without a status would count as one that cannot be used, and be replaced. */
+function readListed(record: JsonObject): Webhook {
+  const webhook = readWebhook(record)
+  if (webhook.status === UNKNOWN) throw new SyntaxError('a webhook has no status')
+  return webhook
 }
 
 function readWebhook(record: JsonObject): Webhook {

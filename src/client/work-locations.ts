@@ -29,11 +29,13 @@ export function createWorkLocations({ send, pages }: Requests): WorkLocations {
 function readWorkLocation(record: JsonObject): WorkLocation {
   const id = textOf(member(record, 'id'))
   if (id === undefined) throw new SyntaxError('a work location has no id')
+  const name = member(record, 'name') ?? undefined
+  if (name === undefined) throw new SyntaxError('a work location has no name')
   const description = textOf(member(record, 'description'))
   const changeVersion = textOf(member(record, 'changeVersion'))
   return {
     id,
-    name: readTranslatedText(member(record, 'name')),
+    name: readTranslatedText(name),
     ...(description !== undefined && { description }),
     ...(changeVersion !== undefined && { changeVersion }),
   }

@@ -1,6 +1,6 @@
-import type { CallOptions } from '../client/service-client.ts'
+import { type CallOptions, LATE_MS } from '../client/service-client.ts'
 import { statusIs } from '../http/status.ts'
-import { type Journal, LATE_MS, type Move } from './journal.ts'
+import type { Journal, Move } from './journal.ts'
 import type { ObjectTools } from './object-tools.ts'
 import { ObjectRefusal, refusalOf, type Verdict } from './outcome.ts'
 import {

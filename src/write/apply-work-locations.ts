@@ -1,5 +1,5 @@
 import { ClientError } from '../client/client-error.ts'
-import type { WorkLocation, WorkLocationBody } from '../client/service-client.ts'
+import { LATE_MS, type WorkLocation, type WorkLocationBody } from '../client/service-client.ts'
 import { folded } from '../ground/text.ts'
 import { statusIs } from '../http/status.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type NamedFields,
   nameOf,
 } from './apply-job-categories.ts'
-import { LATE_MS, type PendingCreation } from './journal.ts'
+import type { PendingCreation } from './journal.ts'
 import type { ObjectTools } from './object-tools.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
 import { type ByReference, NAMELESS, type WantedNamed } from './read-record.ts'
@@ -35,28 +35,35 @@ export async function applyWorkLocations(
 /** How often to look for a work location that may still be created. */
 const LOOK_MS = 1000
 
-/** Waits until what an earlier run has requested is in the list, or does not come any more. */
+/**
+ * Waits until what an earlier run has requested is in the list, or does not come any more. When that run ended is not
+ * known; its lock shows that it is over.
+ */
 async function lookForEarlier(tools: ObjectTools): Promise<void> {
   const { cache, journal } = tools
-  for (const entry of journal.entries) {
-    if (entry.kind !== 'creation' || cache.unconfirmed.has(entry)) continue
-    await lookFor(entry, tools, Math.min(LATE_MS, entry.at + LATE_MS - Date.now()))
-    await journal.remove(entry)
-  }
+  const earlier = journal.entries.filter(
+    (entry) => entry.kind === 'creation' && !cache.unconfirmed.has(entry),
+  ) as PendingCreation[]
+  if (earlier.length === 0) return
+  await lookFor(earlier, tools, LATE_MS)
+  for (const entry of earlier) await journal.remove(entry)
 }
 
-/** Reads the list until it has work locations of the name, for so many milliseconds. */
+/**
+ * Reads the list until it has work locations of each name, for so many milliseconds. Returns those of the first one.
+ */
 async function lookFor(
-  { reference, name }: PendingCreation,
+  entries: readonly PendingCreation[],
   tools: ObjectTools,
   patience: number,
 ): Promise<WorkLocation[]> {
   const { cache, time, signal } = tools
-  const links = await cache.links(COLLECTION, reference)
   for (let left = patience; ; left -= LOOK_MS) {
     await cache.readWorkLocations()
-    const found = await namesakesOf(name, links, tools)
-    if (found.length > 0 || left <= 0) return found
+    const found: WorkLocation[][] = []
+    for (const { reference, name } of entries)
+      found.push(await namesakesOf(name, await cache.links(COLLECTION, reference), tools))
+    if (left <= 0 || found.every(({ length }) => length > 0)) return found[0] ?? []
     await time.sleep(Math.min(left, LOOK_MS), signal)
   }
 }
@@ -155,7 +162,7 @@ async function create(creation: Creation, tools: ObjectTools): Promise<Verdict> 
   const { cache, journal, settings } = tools
   const { fields, name: reference, value } = creation
   const name = fields.defaultName
-  const entry: PendingCreation = { kind: 'creation', reference, value, name, at: Date.now() }
+  const entry: PendingCreation = { kind: 'creation', reference, value, name }
   // Later, the two could not be distinguished.
   if ([...cache.unconfirmed].some((one) => folded(one.name) === folded(name))) {
     cache.unconfirmed.add(entry)
@@ -170,7 +177,7 @@ async function create(creation: Creation, tools: ObjectTools): Promise<Verdict> 
   })
   // A journal that lasts leaves the wait to the next run.
   const patience = journal.path === undefined ? LATE_MS : 0
-  const namesakes = created.id === undefined ? await lookOnce(entry, tools, patience) : []
+  const namesakes = created.id === undefined ? await lookOnce([entry], tools, patience) : []
   const id = created.id ?? namesakes[0]?.id
   if (id === undefined) {
     cache.unconfirmed.add(entry)

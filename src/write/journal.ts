@@ -8,9 +8,6 @@ import { readOwnFile, replacePrivateFile } from '../ground/private-file.ts'
 import { LockedError, lockFile, type ProcessLock } from '../ground/process-lock.ts'
 import type { ObjectName } from './objects.ts'
 
-/** How long a request whose answer was lost may still take effect, in milliseconds. */
-export const LATE_MS = 10_000
-
 /** A value and the id of its record. */
 type JournalLink = readonly [value: string, id: string]
 
@@ -31,8 +28,6 @@ export interface PendingCreation {
   readonly value: string
   /** The default name of the work location. */
   readonly name: string
-  /** Milliseconds since 1970. */
-  readonly at: number
 }
 
 type JournalEntry = Move | PendingCreation
@@ -94,10 +89,10 @@ function readEntries(path: string): readonly JournalEntry[] {
 
 function isEntry(entry: unknown): entry is JournalEntry {
   if (!isJsonObject(entry)) return false
-  const { kind, collection, name, old, wanted, reference, value, at } = entry
+  const { kind, collection, name, old, wanted, reference, value } = entry
   return kind === 'move'
     ? areTexts([collection, name]) && [old, wanted].every(areLinks)
-    : kind === 'creation' && areTexts([reference, value, name]) && Number.isFinite(at)
+    : kind === 'creation' && areTexts([reference, value, name])
 }
 
 function areLinks(links: unknown): boolean {

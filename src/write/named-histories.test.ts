@@ -36,6 +36,7 @@ describe('after any history of faults and kills', () => {
             'lost',
             'late',
             'later',
+            'late, then refused',
             'kill-before',
             'kill-after',
             'other',

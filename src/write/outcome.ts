@@ -204,13 +204,22 @@ function withoutValue({ value: _, ...key }: Readonly<Record<string, string>>) {
   return key
 }
 
-/** The verdict on a record that the service, or the client before it, refused; rethrows other errors. */
+/**
+ * The verdict on a record that the service, or the client before it, refused; unknown if an attempt before the refused
+ * one may have had its effect. Rethrows other errors.
+ */
 export function refusalOf(error: unknown): Verdict {
   if (!(error instanceof ClientError) || !isOfRecord(error)) throw error
-  const { status, reasons, message } = error
-  const reason = reasons.length > 0 ? reasons.join('; ') : message
-  return { outcome: 'rejected', reason, ...(status !== undefined && { status }) }
+  const { status, reasons, message, mayHaveHappened } = error
+  const why = reasons.length > 0 ? reasons.join('; ') : message
+  const verdict: Verdict = mayHaveHappened
+    ? { outcome: 'unknown', reason: `${why} ${UNANSWERED}` }
+    : { outcome: 'rejected', reason: why }
+  return { ...verdict, ...(status !== undefined && { status }) }
 }
+
+const UNANSWERED =
+  'The service did not answer an attempt before this one, and may have done it all the same.'
 
 /** An object cannot be written, while others may be: the service refuses every request for it. */
 export class ObjectRefusal extends ConnectorError {

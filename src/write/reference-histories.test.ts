@@ -25,7 +25,10 @@ import {
 } from './testing/histories.ts'
 
 const A_MINUTE = 60_000
-const FAULTS = ['lost', 'late', 'later', 'refused', 'kill-before', 'kill-after'] as const
+const FAULTS = [
+  ...(['lost', 'late', 'later', 'refused', 'late, then refused'] as const),
+  ...(['kill-before', 'kill-after'] as const),
+] as const
 
 describe('after any history of faults and kills', () => {
   const link = fc.record({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ClientError } from '../client/client-error.ts'
 import { parseWriteSettings } from '../config/write-settings.ts'
 import { createJournal } from './journal.ts'
@@ -21,6 +21,14 @@ const hr = (value: string, id: string) => ({
   data: { collection: 'people', name: 'hr', value, internalReference: id },
   isDelete: false,
 })
+
+const NORTH = {
+  data: { externalReferences: { erp: 'N1' }, name: 'North' },
+  isDelete: false,
+}
+/** The request for a work location takes effect seconds after its answer was lost. */
+const NOT_CREATED_YET = ['none', 'none', 'none', 'later'] as const
+const A_MINUTE = 60_000
 
 describe('a list of references that cannot be read', () => {
   const open = () => createFakeService({ ...OPTIONS, lists: 'unreadable' })
@@ -237,24 +245,70 @@ it('a job category that a late effect of an own request has undone is unknown', 
   expect(outcomes.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown'])
 })
 
+it.each([
+  [
+    'external_references',
+    [hr('A', '1')],
+    ['none', 'late, then refused', 'none', 'late, then refused'],
+  ],
+  [
+    'job_categories',
+    [{ data: { id: 1, externalCode: 'X' }, isDelete: false }],
+    ['none', 'late, then refused'],
+  ],
+  ['work_locations', [NORTH], ['none', 'none', 'none', 'none', 'late, then refused']],
+] as const)(
+  'the outcome of one of the %s is unknown if an attempt was not answered and the next one was refused',
+  async (object, records, faults) => {
+    const service = createFakeService(OPTIONS)
+    service.categories.set('1', { name: { default: 'Bakers' }, version: 1 })
+    const outcomes = await write({ service, object, records, faults })
+    expect(outcomes).toMatchObject([
+      { outcome: 'unknown', status: 400, reason: expect.stringMatching(/Not now.*all the same/) },
+    ])
+  },
+)
+
 it('a work location that is created late is found by an immediate second run, and not created again', async () => {
   const service = createFakeService(OPTIONS)
-  const data = { externalReferences: { erp: 'N1' }, name: 'North' }
-  const input = { service, object: 'work_locations', records: [{ data, isDelete: false }] } as const
-  const faults = ['none', 'none', 'none', 'later'] as const
-  expect(await write({ ...input, faults })).toMatchObject([{ outcome: 'unknown' }])
+  const input = { service, object: 'work_locations', records: [NORTH] } as const
+  expect(await write({ ...input, faults: NOT_CREATED_YET })).toMatchObject([{ outcome: 'unknown' }])
   expect(service.locations.size).toBe(0)
   expect(await write(input)).toMatchObject([{ outcome: 'adopted' }])
   expect(service.locations.size).toBe(1)
   expect(service.journal.entries).toEqual([])
 })
 
+it('a work location is not created again if its request had hung for a while, and takes effect even later', async () => {
+  const service = createFakeService(OPTIONS)
+  const input = { service, object: 'work_locations', records: [NORTH] } as const
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    expect(await write({ ...input, faults: NOT_CREATED_YET })).toMatchObject([
+      { outcome: 'unknown' },
+    ])
+    vi.setSystemTime(Date.now() + A_MINUTE)
+    expect(await write(input)).toMatchObject([{ outcome: 'adopted' }])
+  } finally {
+    vi.useRealTimers()
+  }
+  expect(service.locations.size).toBe(1)
+})
+
+it('work locations of an earlier run are waited for together', async () => {
+  const service = createFakeService(OPTIONS)
+  const waits: number[] = []
+  for (const name of ['North', 'South', 'East'])
+    await service.journal.add({ kind: 'creation', reference: 'erp', value: name, name })
+  const sleep = async (ms: number) => void waits.push(ms)
+  await write({ service, object: 'work_locations', records: [NORTH], time: { sleep } })
+  expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(10_000)
+})
+
 it('a work location is waited for in the same run if nothing survives it', async () => {
   const service = createFakeService(OPTIONS)
-  const data = { externalReferences: { erp: 'N1' }, name: 'North' }
-  const faults = ['none', 'none', 'none', 'later'] as const
   const input = { service, object: 'work_locations', journal: createJournal() } as const
-  const outcomes = await write({ ...input, records: [{ data, isDelete: false }], faults })
+  const outcomes = await write({ ...input, records: [NORTH], faults: NOT_CREATED_YET })
   expect([outcomes, service.locations.size]).toMatchObject([[{ outcome: 'created' }], 1])
 })
 

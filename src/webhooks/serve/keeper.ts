@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { ClientError } from '../../client/client-error.ts'
-import type { CreatedWebhook, ServiceClient, Webhook } from '../../client/service-client.ts'
+import {
+  type CreatedWebhook,
+  LATE_MS,
+  type ServiceClient,
+  type Webhook,
+} from '../../client/service-client.ts'
 import { about, warningOf } from '../../ground/message-ids.ts'
+import { REAL_TIME, type Time } from '../../http/clock.ts'
 import { statusIs } from '../../http/status.ts'
 import type { Log } from '../../protocol/connector.ts'
 import { deliveryPath } from '../receive/delivery.ts'
@@ -242,14 +248,24 @@ function mayBeInTheWay(error: unknown): boolean {
   return error instanceof ClientError && [400, 409, 422].includes(error.status ?? 0)
 }
 
+/** How often to look for a webhook that may still be created. */
+const LOOK_MS = 1000
+
+/** What `unsubscribe` needs. */
+interface UnsubscribeTools extends Pick<KeeperTools, 'connect' | 'log'> {
+  readonly signal: AbortSignal
+  readonly time?: Pick<Time, 'sleep'>
+}
+
 /**
  * Deletes the webhooks of the store at the service, whatever its list says, and those of the list with an address of the
- * store: they were created twice, or their keys did not reach the store. Webhooks of others stay. An entry leaves the
- * store when its own deletion is answered; throws the first failure after all others are deleted.
+ * store: they were created twice, or their keys did not reach the store. Webhooks of others stay. Waits for one that may
+ * still be created. An entry leaves the store when its own deletion is answered; throws the first failure after all
+ * others are deleted.
  */
 export async function unsubscribe(
   store: KeeperTools['store'],
-  { connect, log }: Pick<KeeperTools, 'connect' | 'log'>,
+  { connect, log, signal, time = REAL_TIME }: UnsubscribeTools,
 ): Promise<void> {
   const client = connect()
   const failures: ClientError[] = []
@@ -259,7 +275,13 @@ export async function unsubscribe(
   }
   let [deleted, absent] = [0, 0]
   try {
-    const listed = await all(client.webhooks.list()).catch(failed)
+    const look = () => all(client.webhooks.list()).catch(failed)
+    const isMissing = (hook: StoredHook) => hook.id === undefined && !recordOf(hook, listed ?? [])
+    let listed = await look()
+    for (let left = LATE_MS; left > 0 && listed && store.hooks.some(isMissing); left -= LOOK_MS) {
+      await time.sleep(LOOK_MS, signal)
+      listed = await look()
+    }
     for (const hook of store.hooks) {
       const found = listed?.filter(({ destinationUrl }) => destinationUrl === hook.destinationUrl)
       const ids = new Set([

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { ClientError } from '../../client/client-error.ts'
 import { unsubscribe } from './keeper.ts'
-import { createFakeService, quiet, start } from './testing/start-keeper.ts'
+import {
+  createFakeService,
+  type FakeWebhookService,
+  PUBLIC_URL,
+  quiet,
+  start,
+} from './testing/start-keeper.ts'
+
+const tools = ({ connect }: Pick<FakeWebhookService, 'connect'>) => ({
+  ...{ connect, log: quiet, signal: new AbortController().signal },
+})
 
 describe('the keeper', () => {
   it('deletes its own, even without a key, and nothing else when it unsubscribes', async () => {
@@ -14,7 +24,7 @@ describe('the keeper', () => {
         { ...one, id: 'twin' },
         { ...one, id: 'other', destinationUrl: 'https://a.example/x' },
       )
-    await unsubscribe(store, { connect: service.connect, log: quiet })
+    await unsubscribe(store, tools(service))
     expect(store.hooks).toEqual([])
     expect(service.records.map(({ id }) => id)).toEqual(['other'])
   })
@@ -39,8 +49,25 @@ describe('the keeper', () => {
       },
     }
     const connect = () => ({ ...client, webhooks })
-    await unsubscribe(store, { connect, log: quiet }).catch(() => {})
+    await unsubscribe(store, tools({ connect })).catch(() => {})
     expect([store.hooks, service.records]).toEqual([[], []])
+  })
+
+  it('waits for a webhook whose request was lost and takes effect late when it unsubscribes', async () => {
+    const service = createFakeService()
+    const { store } = start(service)
+    const destinationUrl = `${PUBLIC_URL}/hooks/people/${'0'.repeat(32)}`
+    await store.replace([{ collection: 'people', destinationUrl, state: 'creating' }])
+    const request = { collectionName: 'people', destinationUrl }
+    const waits: number[] = []
+    const sleep = async (ms: number) => {
+      if (waits.push(ms) === 3) await service.connect().webhooks.create(request)
+    }
+    await unsubscribe(store, { ...tools(service), time: { sleep } })
+    expect([store.hooks, service.records, service.deletions.length]).toEqual([[], [], 1])
+    await store.replace([{ collection: 'people', destinationUrl, state: 'creating' }])
+    await unsubscribe(store, { ...tools(service), time: { sleep } })
+    expect([store.hooks, waits.slice(3).reduce((sum, ms) => sum + ms)]).toEqual([[], 10_000])
   })
 
   it('keeps what could not be deleted in the store when it unsubscribes, and deletes the rest', async () => {
@@ -56,10 +83,7 @@ describe('the keeper', () => {
           ? Promise.reject(new ClientError('transient', 'service-fails', 'The service failed.'))
           : client.webhooks.remove(id),
     }
-    const unsubscribed = unsubscribe(store, {
-      connect: () => ({ ...client, webhooks }),
-      log: quiet,
-    })
+    const unsubscribed = unsubscribe(store, tools({ connect: () => ({ ...client, webhooks }) }))
     await expect(unsubscribed).rejects.toThrow('The service failed.')
     expect(store.hooks).toEqual([first])
     expect(service.records.map(({ id }) => id)).toEqual([first?.id])

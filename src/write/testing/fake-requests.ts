@@ -20,6 +20,8 @@ export type Fault =
   | 'later'
   /** The request is refused, although nothing is wrong with it. */
   | 'refused'
+  /** The request is carried out after a while, its answer is lost, and when the client repeats it, it is refused. */
+  | 'late, then refused'
   /** The request is lost, and the client gets no answer. */
   | 'lost-before'
   /** The process is killed before, or after, the request is carried out. */
@@ -71,7 +73,7 @@ export class Requests {
     const isPost = what.startsWith('post')
     const isWrite = /^(put|delete|post) /.test(what)
     if (isWrite) this.#effects.sent(what)
-    const lateMs = fault === 'late' ? 35 : fault === 'later' ? 6000 : undefined
+    const lateMs = { late: 35, later: 6000, 'late, then refused': 6000 }[fault as string]
     if (isWrite && lateMs !== undefined) this.#effects.late(() => attempted(work), lateMs)
     if (isPost && isLost(fault)) {
       if (fault === 'lost') work()
@@ -79,6 +81,7 @@ export class Requests {
     }
     if (fault === 'refused' && what.startsWith('put ')) throw refused('Not now.')
     if (fault === 'lost' || lateMs !== undefined) onUncertain?.()
+    if (isWrite && fault === 'late, then refused') throw refused('Not now.', 400, true)
     const done = work()
     if (fault === 'kill-after') throw this.#die()
     return fault === 'lost' ? work() : done
@@ -96,7 +99,7 @@ export class Requests {
 }
 
 function isLost(fault: Fault): boolean {
-  return ['lost', 'late', 'later', 'lost-before'].includes(fault)
+  return ['lost', 'late', 'late, then refused', 'later', 'lost-before'].includes(fault)
 }
 
 /** The service may refuse it by now. */
@@ -108,9 +111,10 @@ function attempted(work: () => void): void {
   }
 }
 
-/** The service's refusal of a request. */
-export function refused(reason: string, status = 400): ClientError {
-  return new ClientError('config', 'x-test', 'refused', { status, reasons: [reason] })
+/** The service's refusal of a request, perhaps after an attempt that it did not answer. */
+export function refused(reason: string, status = 400, mayHaveHappened = false): ClientError {
+  const facts = { status, reasons: [reason], mayHaveHappened }
+  return new ClientError('config', 'x-test', 'refused', facts)
 }
 
 function lost(): ClientError {

@@ -9,6 +9,7 @@ import type {
 } from '../../client/service-client.ts'
 import { parseWriteSettings, type WriteSettings } from '../../config/write-settings.ts'
 import { folded } from '../../ground/text.ts'
+import type { Time } from '../../http/clock.ts'
 import { createJournal, type Journal } from '../journal.ts'
 import type { ObjectName, WriteRecord } from '../objects.ts'
 import type { Outcome } from '../outcome.ts'
@@ -311,6 +312,8 @@ export interface RunInput {
   readonly showValues?: boolean
   /** By default, that of the machine of the service's runs. */
   readonly journal?: Journal
+  /** By default, the time of the service. */
+  readonly time?: Pick<Time, 'sleep'>
 }
 
 /** Writes the records in one run. Returns the outcomes that were reported; after a kill, some are missing. */
