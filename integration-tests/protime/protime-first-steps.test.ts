@@ -331,6 +331,12 @@ describe('protime dbt init', () => {
     expect(chosen.vars.protime_overtime_counters).toEqual(['Overtime'])
   })
 
+  it('names the schema as a text, whatever YAML makes of its name', async () => {
+    await init('postgres://loader@127.0.0.1/hr?schema=null')
+    const { vars } = parse(readFileSync(path('models/dbt_project.yml'), 'utf8'))
+    expect([vars.protime_database, vars.protime_schema]).toEqual(['hr', 'null'])
+  })
+
   it('changes no file of an existing project', async () => {
     await init()
     writeFileSync(path('models/profiles.yml'), 'mine')

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createMask } from '../ground/mask.ts'
 import type { WarehouseAge } from '../warehouse/status.ts'
 import { createCommandLog } from './command.ts'
@@ -10,6 +10,7 @@ import { recordTable } from './record-table.ts'
 import { serveOptions } from './resource-commands.ts'
 import { parseServeWords, readChosenStreams, type ServeWords } from './serve-action.ts'
 import { statusText } from './status-action.ts'
+import { warehouseOf } from './warehouse-option.ts'
 
 function logged({ isDebug = false, isQuiet = false, isColoured = false } = {}) {
   let text = ''
@@ -251,3 +252,18 @@ it.each([
 it('an invalid catalog is refused in one sentence', async () => {
   await expect(readChosenStreams(written({}))).rejects.toThrow('--catalog is not a')
 })
+
+it.each(['/etc/cron.d/x', 'postgres://10.0.0.1/hr'])(
+  'a warehouse of the configuration is refused where others configure: %s',
+  (warehouse) => {
+    vi.stubEnv('PROTIME_PUBLIC_ONLY', '1')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(() => warehouseOf(undefined, { warehouse })).toThrow(
+      'The configuration is not valid. warehouse names a file of the machine',
+    )
+    expect([warehouseOf('mine.duckdb', { warehouse }), warehouseOf(undefined, {})]).toEqual([
+      'mine.duckdb',
+      'protime.duckdb',
+    ])
+  },
+)

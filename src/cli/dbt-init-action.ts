@@ -62,7 +62,7 @@ flags:
 vars:
   # The tables of protime sync, in the database that profiles.yml names.
   protime_database: ${JSON.stringify(database)}
-  protime_schema: ${schema}
+  protime_schema: ${JSON.stringify(schema)}
   # Where the people work: it decides which day is today.
   protime_time_zone: Europe/Brussels
   # Which counters are overtime, by their names in the default language. Without them overtime is null, and a test warns:

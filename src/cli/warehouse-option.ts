@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
+import { notValid, pathFault } from '../config/config-faults.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import { othersConfigure } from '../ground/others-configure.ts'
 import { readJsonOption } from '../protocol/command-line.ts'
 import { CONFIG_FILE } from './command.ts'
 
@@ -9,6 +11,7 @@ const DEFAULT = 'protime.duckdb'
 export function warehouseOf(option: string | undefined, input: unknown): string {
   if (option !== undefined) return option
   const { warehouse = DEFAULT } = Object(input) as { readonly warehouse?: unknown }
+  if (warehouse !== DEFAULT && othersConfigure()) throw notValid(pathFault('warehouse'))
   if (typeof warehouse === 'string' && warehouse !== '') return warehouse
   throw new ConnectorError(
     'config',

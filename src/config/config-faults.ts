@@ -49,10 +49,13 @@ export function applyDefaults(settings: unknown, which: 'config' | 'write'): str
 function pathFaults(settings: unknown, which: 'config' | 'write'): string[] {
   const { properties = {} } = which === 'config' ? configSchema() : writeSettingsSchema()
   return Object.keys(isJsonObject(settings) ? settings : {}).flatMap((name) =>
-    properties[name]?.['format'] === 'path'
-      ? `${name} names a file of the machine, which this deployment does not allow (DEPLOYMENT_MODE=cloud or PROTIME_PUBLIC_ONLY). Remove it.`
-      : [],
+    properties[name]?.['format'] === 'path' ? pathFault(name) : [],
   )
+}
+
+/** The fault of a setting that names a file where others configure: see `othersConfigure`. */
+export function pathFault(name: string): string {
+  return `${name} names a file of the machine, which this deployment does not allow (DEPLOYMENT_MODE=cloud or PROTIME_PUBLIC_ONLY). Remove it.`
 }
 
 /** The error for an invalid configuration; `faults` are sentences. */

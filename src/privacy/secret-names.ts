@@ -13,10 +13,12 @@ const SECRET_PARTS = [
     'code(?:secret|confidentiel)',
     'geheim(?:code|nummer|zahl)',
   ],
-  ...['(?:access|door|alarm|unlock|security|toegangs|veiligheids|beveiligings)code'],
+  ...['(?:access|door|alarm|unlock|security|toegangs|veiligheids|beveiligings|deur|sleutel)code'],
+  ...['(?:login|inlog|aanmeld|auth|recovery|backup|deblokkeer|prik)code'],
+  ...['(?:activat|verificat|authenticat)(?:ion|ie)code'],
   ...[
-    '(?:zugangs|zugriffs|sicherheits)code',
-    'code(?:d|de)?(?:acces|securite)',
+    '(?:zugangs|zugriffs|zutritts|sicherheits)code',
+    'code(?:d|de)?(?:acces|securite|alarme|(?:la)?porte)',
     'persoonlijkecode',
   ],
   ...['password', 'pass?woord', 'passwort', 'kennwort', 'wachtwoord', 'motdepasse', 'passcode'],
@@ -28,23 +30,30 @@ const SECRET_PARTS = [
     'badge',
     `(?:cards?|kaart|cartes?|karten?|ausweis|chip)(?:${NUMBER}|code|serial|uid|hash)`,
     'rfid',
+    `(?:prik|sis)(?:kaart|${NUMBER})`,
   ],
+  ...['mifare', 'transponder', 'keyfob', 'toegangspas', 'zutrittskarte', 'carte(?:d)?acces'],
   ...['(?:credit|debit|bank|krediet|debet)(?:card|kaart)', '(?:kredit|bank)karte'],
   ...['carte(?:bancaire|bleue|de(?:credit|banque))'],
   // Bank accounts.
   ...['iban', 'bank(?:account|rekening|konto|verbindung|gegevens|details|data|daten)'],
+  ...['(?:loon|salaris)rekening', '(?:lohn|gehalts|giro)konto', 'sortcode'],
   ...[`(?:account|acct|rekening|konto)${NUMBER}`, 'kontonummer', 'routingnumber', 'bankleitzahl'],
   ...['compte(?:en|de)?(?:banque|bancaire)', '(?:coordonnees|donnees|references)bancaires'],
   ...['(?:numero|num|nr|no)(?:de|du|dela)?(?:compte|carte|konto|rekening|kaart|account|card)'],
   // National numbers, which identify a person to every authority.
-  ...['social(?:e)?(?:security|insurance|zekerheid)', 'securitynumber', 'securitesociale'],
-  ...['sozialversicherung', 'versicher(?:ungs|ten)nummer', 'nationalinsurance', 'insurancenumber'],
+  ...['soci(?:al|ale|aal)(?:security|insurance|zekerheid)', 'securitynumber', 'securitesociale'],
   ...[
-    `nationa(?:l|le|al)(?:s|es|er)?(?:register|${NUMBER}|id(?:enti|${NUMBER}|$))`,
-    'rijksregister',
+    'sozialversicherung',
+    `versicher(?:ungs|ten)${NUMBER}`,
+    'nationalinsurance',
+    'insurancenumber',
   ],
+  ...[`nationa(?:l|le|al)(?:s|es|er)?(?:register|${NUMBER}|id(?:enti|${NUMBER}|$))`, 'rijksreg'],
   ...['regist(?:er|re)national', '(?:numero|num|nr|no|id|identifiant)(?:de)?(?:registre)?national'],
-  ...['burgerservice', `sofi${NUMBER}`, 'steuer(?:id|nummer)', `tax(?:payer)?(?:id|${NUMBER})`],
+  ...['burgerservice', `sofi${NUMBER}`, `steuer(?:id|${NUMBER})`, `tax(?:payer)?(?:id|${NUMBER})`],
+  ...[`(?:kranken|renten|mutualiteits)(?:kassen|versicherungs)?${NUMBER}`, 'matriculenational'],
+  ...['(?:numero|num|nr)(?:de)?(?:secu|insee)', `secu${NUMBER}`],
   ...[`fiscaal${NUMBER}`, 'numerofiscal', 'identifiantfiscal', `(?:ahv|avs)${NUMBER}`],
   ...[`(?:insz|niss|inss|bsn|ssn|rrn|nrn)${NUMBER}`],
 ]
@@ -56,7 +65,9 @@ const SECRET_PARTS = [
 const SECRET_WORDS = [
   ...['pin', 'puk', 'otp', 'totp', 'cvc', 'cvv', 'pwd', 'passwd', 'mdp', 'rib', 'blz', 'bban'],
   ...['ssn', 'bsn', 'niss', 'insz', 'inss', 'nrn', 'rrn', 'nino', 'nir', 'svn', 'svnr', 'svnummer'],
-  ...['ahv', 'avs', 'sofi', 'secret', 'token', 'geheim'],
+  ...['ahv', 'avs', 'sofi', 'secret', 'token', 'geheim', 'nss', 'ssno', 'natnr', 'natnummer'],
+  ...['rrnr', 'rrnummer', 'rvnr', 'kvnr', 'insee', 'nfc', 'pasnr', 'pasnummer', 'tagid'],
+  ...['rekening', 'reknr', 'ncompte', 'turcode', 'tuercode'],
 ]
 
 /** Short words for a number, at the end of a name that says of what. */

@@ -80,7 +80,21 @@ describe('a secret in an unknown value', () => {
       ],
       [['badge'], ['size', 40]],
     ],
-    [{ a: [{ b: { key: 'IBAN', data: ['S'] }, c: 1 }] }, { a: [{ b: { key: 'IBAN' }, c: 1 }] }],
+    [{ a: [{ b: { key: 'IBAN', data: ['S'] } }, 1] }, { a: [{ b: { key: 'IBAN' } }, 1] }],
+    // The service has names with translations.
+    [
+      { name: { default: 'Code', translations: { nl: 'Pincode' } }, value: 'S' },
+      { name: { translations: { nl: 'Pincode' } } },
+    ],
+    [
+      { definition: { id: 7, name: { default: 'IBAN' } }, value: 'S' },
+      { definition: { name: { default: 'IBAN' } } },
+    ],
+    [{ fields: ['badge', 'size'], values: ['S', 40] }, { fields: ['badge'] }],
+    [
+      ['size', 40, 'badge', 'S', 'age', 5],
+      ['size', 40, 'badge', 'age', 5],
+    ],
   ])('that is a pair of name and value is left out: %j', (value, left) => {
     expect(clean(value)).toEqual(left)
   })
@@ -91,9 +105,16 @@ describe('a secret in an unknown value', () => {
     [JSON.stringify('{"note":{"iban":"S"}}'), JSON.stringify('{"note":{}}')],
     ['see {"pinCode": "S"', null],
     ['{"pinCod\u0065":"S",}', null],
+    ['{"a":1}\n{"name":"pinCode","value":"S"}', null],
+    ['[{"name":"IBAN", "value":"S', null],
   ])('that is in a text of JSON is left out: %s', (text, left) => {
     expect(clean(text)).toBe(left)
     expect(clean({ list: [text] })).toEqual({ list: [left] })
+  })
+
+  it('is not looked for in a text with more levels than a record may have, which is left out', () => {
+    const nested = (levels: number) => `${'['.repeat(levels)}"size"${']'.repeat(levels)}`
+    expect([clean(nested(256)), clean(nested(5_000))]).toEqual([nested(256), null])
   })
 
   it('is found if its object has two members of that name', () => {
@@ -136,9 +157,9 @@ describe('a secret in an unknown value', () => {
       settings('without_secrets', { unknownFields: 'keep' }),
     )
     expect(rewriteRecord(Buffer.from(record), rules as ObjectRules)).toBe(record)
-    const digits = '{"data":{"pin":1,"n":[1.50,9007199254740993,-1E+5]}}'
+    const digits = '{"data":{"pin":1,"n":[1.50,9007199254740993,-1E+5],"t":"\uffff#1-"}}'
     expect(rewriteRecord(Buffer.from(digits), rules as ObjectRules)).toBe(
-      '{"data":{"n":[1.50,9007199254740993,-1E+5]}}',
+      '{"data":{"n":[1.50,9007199254740993,-1E+5],"t":"\uffff#1-"}}',
     )
   })
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { tryParseJson } from '../ground/json.ts'
 import { namesSecret } from './secret-names.ts'
 
@@ -5,10 +6,15 @@ import { namesSecret } from './secret-names.ts'
 const LONGEST_NAME = 60
 /** JSON texts inside of JSON texts are read so deep; one that is deeper is left out. */
 const MOST_LEVELS = 8
+/** A text is searched if it has as many levels of objects and lists as a record may have; one with more is left out. */
+const DEEPEST = 256
+/** What names a value may be so deep in an object beside it: `{"definition":{"name":{"default":"IBAN"}},"value":"BE1"}`. */
+const LEVELS_OF_NAME = 3
 
 /**
  * Leaves out the secrets of a value that no schema describes, a JSON text: members with the name of a secret, the
- * rest of an object or a pair of which a text is such a name, and both of these inside of texts that are JSON.
+ * rest of an object that has such a name in a text, what follows one in a list, and all of these inside of texts that
+ * are JSON.
  * Numbers keep their digits, and a value without secrets is returned as it is. `isKept` exempts the members at a path;
  * `at` is the path of the value.
  */
@@ -69,11 +75,11 @@ function clean(value: unknown, at: readonly string[], isKept: IsKept, level: num
   if (Array.isArray(value)) return cleanList(value, at, isKept, level)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value)
-  const isNamed = entries.some(([name, member]) => isName(member) && !namesSecret(name))
+  const isNamed = namesOne(value, LEVELS_OF_NAME)
   const left = entries.flatMap(([name, member]) => {
     const path = [...at, name]
     if (isKept(path)) return [[name, member] as const]
-    if (namesSecret(name) || (isNamed && !isName(member))) return []
+    if (namesSecret(name) || (isNamed && !namesOne(member, LEVELS_OF_NAME - 1))) return []
     return [[name, clean(member, path, isKept, level)] as const]
   })
   const isSame =
@@ -81,10 +87,11 @@ function clean(value: unknown, at: readonly string[], isKept: IsKept, level: num
   return isSame ? value : Object.fromEntries(left)
 }
 
-/** Lists of names and values are of two forms: `[name, value]`, and objects, which `clean` reads. */
+/** In a list, a name is before its value. */
 function cleanList(list: readonly unknown[], at: readonly string[], isKept: IsKept, level: number) {
-  const isNamed = list.length === 2 && isName(list[0])
-  const left = (isNamed ? list.slice(0, 1) : list).map((item) => clean(item, at, isKept, level))
+  const left = list
+    .filter((item, i) => !isName(list[i - 1]) || isName(item))
+    .map((item) => clean(item, at, isKept, level))
   return left.length === list.length && left.every((item, i) => item === list[i]) ? list : left
 }
 
@@ -92,19 +99,49 @@ function cleanText(text: string, at: readonly string[], isKept: IsKept, level: n
   if (!text.includes('"')) return text
   const inner = /^\s*[[{"]/.test(text) ? tryParseJson(text) : undefined
   if (inner === undefined) return text.includes(':') && quotesSecret(text) ? null : text
-  if (level === MOST_LEVELS) return null
+  if (level === MOST_LEVELS || isDeep(text)) return null
   return cleanJson({ json: text, value: inner }, at, isKept, level + 1)
 }
 
-/** Whether a text that is no JSON has a member in it: it may have been cut off, or be a part of a sentence. */
+/**
+ * Whether a text that is no JSON has a member with the name of a secret, or with such a name as its value: it may have
+ * been cut off, or be a part of a sentence.
+ */
 function quotesSecret(text: string): boolean {
   const parts = text.split('"')
-  return parts.some((name, i) => /^\s*:/.test(parts[i + 1] ?? '') && namesSecret(unescaped(name)))
+  return parts.some(
+    (name, i) =>
+      (/^\s*:/.test(parts[i + 1] ?? '') || /:\s*$/.test(parts[i - 1] ?? '')) &&
+      namesSecret(unescaped(name)),
+  )
+}
+
+/** Whether a JSON text has more levels than a record may have. */
+function isDeep(text: string): boolean {
+  let level = 0
+  for (const [token] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[{\]}]/g)) {
+    if (token === '[' || token === '{') level++
+    else if (!token.startsWith('"')) level--
+    if (level > DEEPEST) return true
+  }
+  return false
 }
 
 /** Whether a value is the name of a secret. */
 function isName(value: unknown): boolean {
   return typeof value === 'string' && value.length <= LONGEST_NAME && namesSecret(value)
+}
+
+/** Whether a value is the name of a secret, or has one in its lists and objects, which are not secrets themselves. */
+function namesOne(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return isName(value)
+  if (Array.isArray(value)) return value.some(isName)
+  return (
+    levels > 0 &&
+    Object.entries(value).some(
+      ([name, member]) => !namesSecret(name) && namesOne(member, levels - 1),
+    )
+  )
 }
 
 function unescaped(name: string): string {
@@ -113,8 +150,8 @@ function unescaped(name: string): string {
   )
 }
 
-/** Marks a text that stands for a number, because a number of JavaScript does not have all of its digits. */
-const NUMBER = '\uffff#'
+/** Marks a text that stands for a number, because a number of JavaScript does not have all of its digits. Nobody can guess it. */
+const NUMBER = randomUUID()
 
 function withDigits(json: string): unknown {
   const marked = json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (token) =>
