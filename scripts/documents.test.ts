@@ -142,7 +142,7 @@ it('the accepted words are sorted, and each is in one list', () => {
   expect(inTests.filter((word) => everywhere.includes(word))).toEqual([])
 })
 
-const page = readFileSync('docs/operations.md', 'utf8')
+const page = readFileSync('docs/monitoring.md', 'utf8')
 
 function filesOf(folder: string, name: RegExp): string[] {
   const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -237,7 +237,7 @@ export const DOCUMENTS = [
   'docs/writing.md',
   'docs/webhooks.md',
   'docs/data-model.md',
-  'docs/operations.md',
+  'docs/runbook.md',
 ] as const
 
 /** A document with every generated part as the code has it now; throws for an unknown marker. */
@@ -299,12 +299,11 @@ function serveTable(): string {
   return markdown(['Option', 'Default', 'Meaning'], rows)
 }
 
-/** A section for each kind of message; `protime explain` prints the same entries. The heading of an entry is its anchor. */
+/** A section for each kind of message, with what to do for each id; the log has the message. The heading of an entry is its anchor. */
 function runbook(): string {
   const rows = runbookRows()
   const entryOf = (id: string) => {
-    const { says = '', do: advice = '' } = rows.get(id) ?? {}
-    return `#### ${id}\n\n${code(says)}\n\n${advice}`
+    return `#### ${id}\n\n${rows.get(id)?.do ?? ''}`
   }
   return RUNBOOK_SECTIONS.map(
     ([heading, ids]) => `### ${heading}\n\n${ids.map(entryOf).join('\n\n')}`,
