@@ -165,8 +165,8 @@ export async function* emit(
 
   /** The rows whose own days are no longer kept, because a service may not apply the filter of a list. */
   function departing(batch: RecordBatch): Key[] {
-    const { keptFrom, stream } = state
-    const { dateField } = stream
+    const { dateField } = state.stream
+    const keptFrom = state.keptFrom ?? state.start
     if (keptFrom === null || dateField === undefined) return []
     return keysOf(batch).filter((_, i) => dayIn(batch, i, dateField) < keptFrom)
   }
