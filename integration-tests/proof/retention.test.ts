@@ -77,8 +77,8 @@ describe('the rows of protime sync that are older than what is kept', () => {
 describe('days that are no longer kept', () => {
   let scenario: Scenario
   afterEach(() => scenario.emulator.close())
-  const start = async (days: readonly string[], settings: object = {}) => {
-    scenario = await startScenario(['clockings'], { people: 0, pageSize: 2 })
+  const start = async (days: readonly string[], settings: object = {}, pageSize = 2) => {
+    scenario = await startScenario(['clockings'], { people: 0, pageSize })
     Object.assign(scenario.settings, { start_date: '2024-01-01', ...settings })
     for (const date of days) scenario.emulator.insert('clockings', { date })
     return scenario
@@ -214,6 +214,27 @@ describe('days that are no longer kept', () => {
     scenario.platform = withState(platform, 'clockings', (blob) => ({ ...blob, ...untracked }))
     expect((await sync()).deleted).toHaveLength(4)
     expect(keys()).toHaveLength(2)
+  })
+
+  it.each([
+    ['before', false],
+    ['when', true],
+  ])('leave once they are seen again, if rows were hidden %s they left', async (_when, atOnce) => {
+    const days = Array.from({ length: 220 }, (_, i) => (i < 210 ? '2026-02-01' : '2026-11-01'))
+    const { sync, settings, differences, emulator } = await start(days, {}, 500)
+    for (const [i, { id }] of emulator.all('clockings').entries())
+      emulator.update('clockings', Number(id), { person: { id: i } })
+    await sync()
+    emulator.hide((person) => person % 2 === 0)
+    emulator.advance({ hours: 73 })
+    if (!atOnce) expect((await sync()).exitCode).toBe(1)
+    settings['start_date'] = '2026-06-01'
+    expect([(await sync()).exitCode, keys().length]).toEqual([1, 115])
+    emulator.hide(() => false)
+    emulator.advance({ hours: 73 })
+    expect([(await sync()).exitCode, keys().length, differences()]).toEqual([0, 10, []])
+    const { requests } = await sync()
+    expect(firstDayOf(requests) >= '2026-06-01').toBe(true)
   })
 
   it('do not count as missing', async () => {

@@ -18,12 +18,15 @@ const MOST_AHEAD_MS = 366 * 86_400_000
  * the ids of rows, but not their days. Before that, a state has both first days: after a kill, the next sync goes on, or
  * reads the stream from the beginning if these days are kept again. A read that an earlier sync has begun is finished
  * first.
+ *
+ * While deletes are withheld, the days that have left are listed again, because rows that were hidden then are in no later list.
  */
 export async function leaveDays(context: StreamContext): Promise<void> {
   const { state, config, output, clock, log } = context
-  const { stream, keys, mode, position } = state
+  const { stream, keys, mode, position, withheldSince } = state
   const { dateField } = stream
-  const from = earlier(state.start, state.leavingFrom)
+  const unfinished = earlier(state.start, state.leavingFrom)
+  const from = withheldSince === null ? unfinished : earlier(unfinished, state.leftFrom)
   const [there, here] = [clock.now(), new Date()]
   const now = there.getTime() - here.getTime() > MOST_AHEAD_MS ? here : there
   const start = later(firstKept(stream.stream, config, now), state.start)
@@ -50,6 +53,7 @@ export async function leaveDays(context: StreamContext): Promise<void> {
   const isWhole = (part: string) => part > month || (part === month && start.endsWith('-01'))
   state.note({
     leavingFrom: null,
+    leftFrom: earlier(from, state.leftFrom),
     auditedParts: new Map([...state.auditedParts].filter(([part]) => isWhole(part))),
     losses: lossesAt(clock.now(), state.losses, state.countRows('all')),
   })

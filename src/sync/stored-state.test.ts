@@ -33,6 +33,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     settings: '0123456789abcdef',
     fields: 'abcdefghij',
     start: '2024-01-01',
+    leftFrom: '2023-11-01',
     generation: 1795143600,
     cursor: 1_800_000_000_000_000,
     isSettled: false,

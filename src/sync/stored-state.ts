@@ -75,6 +75,12 @@ export const STATE = fieldTable({
     'digests of the fields of the records; `*` for any',
   ),
   start: plain('start', or(null, day), null, 'the first day of the warehouse; null without days'),
+  leftFrom: plain(
+    'left_from',
+    or(null, day),
+    null,
+    'the first of the days that are no longer kept and have left since the last complete read without withheld deletes',
+  ),
   generation: plain(
     'generation',
     integer(1, LATEST_SECONDS),

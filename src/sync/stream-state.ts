@@ -139,6 +139,7 @@ export function createStreamState(
     /** Everything of the generation has been written. */
     settle(): void {
       if (!state.isSettled) state.wholeRows = state.rowsSoFar
+      if (!state.isSettled && state.withheldSince === null) state.leftFrom = null
       state.isSettled = true
       state.isListDue = false
       state.haveOtherKeys = false
