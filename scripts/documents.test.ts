@@ -64,10 +64,11 @@ function headings(path: string): string[] {
 }
 
 const security = readFileSync('docs/security.md', 'utf8')
+const tested = readFileSync('integration-tests/README.md', 'utf8')
 
-/** The rows of the table between two marks of docs/security.md, without its head. Each row is a list of cells. */
-function table(mark: string): string[][] {
-  const [, inside = ''] = security.split(`<!-- ${mark} -->`)
+/** The rows of the table after a mark of a document, without its head. Each row is a list of cells. */
+function table(mark: string, document = security): string[][] {
+  const [, inside = ''] = document.split(`<!-- ${mark} -->`)
   const [rows = ''] = inside.split('<!-- end -->')
   const lines = rows.split('\n').filter((line) => line.startsWith('|'))
   return lines.slice(2).map((line) =>
@@ -82,7 +83,7 @@ const quoted = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, inner = '
 
 describe('docs/security.md', () => {
   it('names an existing test for each promise', () => {
-    const promises = table('promises')
+    const promises = table('promises', tested)
     expect(promises.length).toBeGreaterThan(20)
     const missing = promises.filter(([, file, title]) => {
       const [[path = ''], [words = '']] = [quoted(file), quoted(title)]
@@ -142,7 +143,7 @@ it('the accepted words are sorted, and each is in one list', () => {
   expect(inTests.filter((word) => everywhere.includes(word))).toEqual([])
 })
 
-const page = readFileSync('docs/operations.md', 'utf8')
+const page = readFileSync('docs/monitoring.md', 'utf8')
 
 function filesOf(folder: string, name: RegExp): string[] {
   const all = readdirSync(folder, { recursive: true, encoding: 'utf8' })

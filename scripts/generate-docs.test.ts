@@ -14,7 +14,7 @@ describe('the documents', () => {
     const made = withTables('<!-- generated: streams -->\n<!-- end -->')
     expect(made.match(/\| `people` \|/g)).toHaveLength(1)
     expect(withTables('<!-- generated: configuration -->\n<!-- end -->')).toContain(
-      '`client_secret` | yes',
+      '`client_secret` | required',
     )
   })
 

@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { serveOptions } from '../src/cli/resource-commands.ts'
 import { writeSettingsSchema } from '../src/config/config-faults.ts'
 import { destinationSpec } from '../src/destination/destination-connector.ts'
 import { readProjectJson } from '../src/ground/project-files.ts'
@@ -15,10 +14,9 @@ import { type FieldOutcome, type Redaction, redactionOfStream } from '../src/pri
 import { settingRows } from '../src/protocol/singer/settings.ts'
 import type { JsonSchema } from '../src/records/stream-spec.ts'
 import type { Stream } from '../src/streams/collections.ts'
-import { keyOf, readStreamSchema, streams } from '../src/streams/streams.ts'
+import { readStreamSchema, streams } from '../src/streams/streams.ts'
 import { POSITION } from '../src/sync/position.ts'
 import { KEYS, STATE } from '../src/sync/stored-state.ts'
-import { METRICS } from '../src/webhooks/serve/monitoring.ts'
 import { objects } from '../src/write/objects.ts'
 import { notice } from './bill-of-materials.ts'
 import { writeDbtFiles } from './dbt-package.ts'
@@ -221,8 +219,6 @@ const tables: Readonly<Record<string, () => string>> = {
   privacy: classSections,
   objects: objectTable,
   writing: writeSettingTable,
-  serve: serveTable,
-  metrics: metricsTable,
   entities: dataModel,
   runbook,
 }
@@ -235,9 +231,8 @@ export const DOCUMENTS = [
   'docs/airbyte.md',
   'docs/privacy.md',
   'docs/writing.md',
-  'docs/webhooks.md',
   'docs/data-model.md',
-  'docs/operations.md',
+  'docs/runbook.md',
 ] as const
 
 /** A document with every generated part as the code has it now; throws for an unknown marker. */
@@ -258,71 +253,43 @@ function configuration(): string {
   }
   const rows = settingRows(connectionSpecification).map(({ path, isRequired, fallback, text }) => [
     `\`${path}\``,
-    isRequired ? 'yes' : '',
-    fallback,
+    isRequired ? 'required' : fallback,
     text,
   ])
-  return markdown(['Setting', 'Required', 'Default', 'Meaning'], rows)
+  return markdown(['Setting', 'Default', 'Meaning'], rows)
 }
 
 function streamTable(): string {
   const rows = [...streams.values()].map((stream) => [
     `\`${stream.stream}\``,
-    keyOf(stream).map(code).join(', '),
     readingOf(stream),
-    stream.dateField ? '`date`' : '',
     (stream.references ?? []).join(', '),
     stream.description,
   ])
-  return markdown(
-    ['Stream', 'Primary key', 'Kept up to date by', 'Filter', 'External references of', 'Records'],
-    rows,
-  )
+  return markdown(['Stream', 'Read by', 'References of', 'Records'], rows)
 }
 
 /** The streams whose scopes do not follow from their names. */
 function scopes(): string {
   const rows = [...streams.values()].flatMap(({ stream, scopes: named }) =>
-    named === undefined
-      ? []
-      : [[code(stream), named.map((name) => code(`connector-<api>-${name}.read`)).join(' or ')]],
+    named === undefined ? [] : [[code(stream), named.map(code).join(' or ')]],
   )
   return markdown(['Stream', 'Scope'], rows)
 }
 
-function serveTable(): string {
-  const rows = serveOptions().map(({ flags, defaultValue, description }) => [
-    code(flags),
-    typeof defaultValue === 'string' ? defaultValue : '',
-    description,
-  ])
-  return markdown(['Option', 'Default', 'Meaning'], rows)
-}
-
-/** A section for each kind of message; `protime explain` prints the same entries. The heading of an entry is its anchor. */
+/** A section for each kind of message, with what to do for each id; the log has the message. The heading of an entry is its anchor. */
 function runbook(): string {
   const rows = runbookRows()
   const entryOf = (id: string) => {
-    const { says = '', do: advice = '' } = rows.get(id) ?? {}
-    return `#### ${id}\n\n${code(says)}\n\n${advice}`
+    return `#### ${id}\n\n${rows.get(id)?.do ?? ''}`
   }
   return RUNBOOK_SECTIONS.map(
     ([heading, ids]) => `### ${heading}\n\n${ids.map(entryOf).join('\n\n')}`,
   ).join('\n\n')
 }
 
-function metricsTable(): string {
-  const rows = METRICS.map(({ name, type, label, help }) => [
-    code(name),
-    type,
-    label === undefined ? '' : code(label),
-    help,
-  ])
-  return markdown(['Metric', 'Type', 'Label', 'Meaning'], rows)
-}
-
-function readingOf({ replication }: Stream): string {
-  return replication === 'delta' ? 'delta' : 'a whole list each time'
+function readingOf({ replication, dateField }: Stream): string {
+  return [replication, ...(dateField ? ['by date'] : [])].join(', ')
 }
 
 /**

@@ -21,7 +21,7 @@ Another consumer seems to read the changes of this collection
 
 Find the second pipeline of this tenant and stop it: One reader for each collection (https://github.com/source-protime/source-protime/blob/main/docs/how-a-sync-works.md#one-reader-for-each-collection).
 
-https://github.com/source-protime/source-protime/blob/main/docs/operations.md#another-consumer`)
+https://github.com/source-protime/source-protime/blob/main/docs/runbook.md#another-consumer`)
 })
 
 it('every id can be explained, and is listed', async () => {

@@ -215,7 +215,7 @@ export const WARNINGS = [
   'request-not-served',
 ] as const
 
-/** The alerts on the metrics of a sync, in docs/operations.md. `runbook.json` has a row for each of these, too. */
+/** The alerts on the metrics of a sync, in docs/monitoring.md. `runbook.json` has a row for each of these, too. */
 export const ALERTS = [
   'ProtimeSyncMissing',
   'ProtimeStreamOld',

@@ -18,7 +18,7 @@ export const RUNBOOK_SECTIONS: readonly (readonly [heading: string, ids: readonl
   ['Warnings: the program continues', WARNINGS],
 ]
 
-/** The entry of each id, in `runbook.json`. The runbook of docs/operations.md is made from it. */
+/** The entry of each id, in `runbook.json`. The runbook of docs/runbook.md is made from it. */
 export function runbookRows(): ReadonlyMap<string, RunbookRow> {
   return new Map(Object.entries(readProjectJson('#runbook') as Record<string, RunbookRow>))
 }
@@ -31,5 +31,5 @@ export function documentUrl(link: string): string {
 
 /** The address of the entry of an id: anchors of headings are in small letters. */
 export function runbookUrl(id: string): string {
-  return documentUrl(`operations.md#${id.toLowerCase()}`)
+  return documentUrl(`runbook.md#${id.toLowerCase()}`)
 }
