@@ -51,6 +51,24 @@ describe('the rows of protime sync that are older than what is kept', () => {
     expect((await verify()).summary).toMatchObject({ differences: 0 })
   })
 
+  it('are before the first day that the inventory tells of each stream', async () => {
+    const streams = ['calculated_totals', 'clockings', 'people', 'inventory']
+    tenant = await startSyncedTenant(streams, { people: 2, months: 1 })
+    const { sync, settings, ask, emulator } = tenant
+    const told = () =>
+      ask(`SELECT stream, CAST("from" AS VARCHAR) AS day FROM inventory WHERE part = 'all'`)
+    settings['start_date'] = '2026-01-15'
+    settings['retain_months'] = [{ stream: 'clockings', months: 2 }]
+    await sync()
+    const days = { calculated_totals: '2026-01-15', clockings: '2026-09-01', people: null }
+    const expected = Object.entries(days).map(([stream, day]) => ({ stream, day }))
+    expect(await told()).toEqual(expected)
+    settings['retain_months'] = [{ stream: 'clockings', months: 1 }]
+    emulator.fail('/clockings', 400, { times: 999 })
+    expect((await sync()).exitCode).not.toBe(0)
+    expect(await told()).toEqual(expected)
+  })
+
   it('leave also if the service no longer lists them', async () => {
     tenant = await startSyncedTenant(['clockings', 'inventory'], { people: 2, months: 1 })
     const { emulator, sync, settings, ask } = tenant

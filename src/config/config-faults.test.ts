@@ -239,6 +239,11 @@ describe.each([
       { suppressed_people: ['42'] },
       'suppressed_people.0 must have the form: a code of 72 characters that protime person erase has printed.',
     ],
+    [{ retainMonths: 3 }, 'retainMonths is not a setting; did you mean retain_months?'],
+    [{ retention: [{ months: 3 }] }, 'retention is not a setting.'],
+    [{ mask_fields: ['lastName'] }, 'mask_fields is not a setting.'],
+    // Of taps that are made with the Singer SDK.
+    [{ stream_maps: { people: { lastName: null } } }, 'stream_maps is not a setting.'],
     [{ fieldRules: [] }, 'fieldRules is not a setting; did you mean field_rules?'],
     [
       { environment: { type: 'production', personal_data: 'minimal' } },

@@ -177,12 +177,13 @@ interface UnknownName {
   readonly isNearPrivacy: boolean
 }
 
-/** The settings of personal data, and words that a name for such a setting may have. */
+/** The settings of personal data, and words that a name for such a setting may have, also of other connectors. */
 const PRIVACY = [
   ...['personal_data', 'privacy_key', 'pseudonyms_across_tenants'],
-  ...['field_rules', 'unknown_fields', 'suppressed_people'],
+  ...['field_rules', 'unknown_fields', 'suppressed_people', 'retain_months'],
 ]
-const PRIVACY_WORDS = /privacy|personal|pseudonym|anonym|redact|gdpr|suppress/
+const PRIVACY_WORDS =
+  /privacy|personal|pseudonym|anonym|redact|gdpr|dsgvo|rgpd|suppress|retain|retention|sensitive|hash|mask|exclude|minimal|secrets|streammap/
 
 function isNearPrivacy(path: string, name: string): boolean {
   const plain = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '')

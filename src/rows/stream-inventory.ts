@@ -1,4 +1,4 @@
-import type { DayRange } from '../ground/days.ts'
+import type { Day, DayRange } from '../ground/days.ts'
 import type { Stream } from '../streams/collections.ts'
 import { columnsName, createKeySum, hasIntegerKey } from './checksums.ts'
 import type { ListedParts, PartSums } from './listed-parts.ts'
@@ -32,6 +32,14 @@ interface Noted {
   readonly parts: readonly PartSums[]
 }
 
+/** A stream's state while it is read. */
+interface BegunRead {
+  readonly mode: string
+  readonly isContinued: boolean
+  /** The first day of the warehouse; null without days. It may move until the read ends. */
+  readonly start: Day | null
+}
+
 const NOTHING: Noted = { records: null, keys: null, isComplete: false, range: null, parts: [] }
 
 /** The sums of the rows that the warehouse must have of one stream, computed while it is read. */
@@ -42,11 +50,13 @@ export function createStreamInventory(stream: Stream) {
   const rows: InventoryRow[] = []
   let noted = NOTHING
   let isResumed = false
+  let read: BegunRead | undefined
   return {
     /** The read of the stream begins. */
-    begun({ mode, isContinued }: { readonly mode: string; readonly isContinued: boolean }) {
+    begun(state: BegunRead) {
       // A full refresh that continues does not know which of its earlier rows the service marked as deleted.
-      isResumed = mode === 'full_refresh' && isContinued
+      isResumed = state.mode === 'full_refresh' && state.isContinued
+      read = state
     },
     /** Notes the rows that exist after the deletions of the read, and the sums of the listed rows, if there are any. */
     note(keys: CountedKeys, summed: ListedParts) {
@@ -60,7 +70,7 @@ export function createStreamInventory(stream: Stream) {
         part: 'all',
         level: 'keys',
         ...{ records, keys, versions: null, content: null, columns: null },
-        ...{ from: null, until: null, asOf: at.toISOString(), isComplete },
+        ...{ from: read?.start ?? null, until: null, asOf: at.toISOString(), isComplete },
       } as const
       const { from = null, until = null } = range ?? {}
       const columns = parts.length === 0 ? null : columnsName(stream)
