@@ -80,6 +80,14 @@ describe('a history, after a complete read of the rows 1 a and 2 b on the 1st,',
       sending(row(3, 'c'), gone(3)),
       ['1 a 01', '2 b 01'],
     ],
+    [
+      'has none of a change that a complete read of the same commit has overtaken',
+      async (output) => {
+        await send(output, [row(2, 'b'), row(1, 'x')])
+        await whole(2, row(2, 'b'), row(1, 'y'))(output)
+      },
+      ['1 a 01-02', '1 y 02', '2 b 01'],
+    ],
   ])('%s', async (_, script, expected) => {
     await sync(2, script)
     expect(await versions()).toEqual(expected)

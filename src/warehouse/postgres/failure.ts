@@ -17,7 +17,7 @@ const BUSY = /^(55P03|40)/
  * Classes whose messages name objects and settings only. Those of other classes may quote a value of a row, such as that
  * of a check of somebody else.
  */
-const WITHOUT_VALUES = /^(0A|25|28|3D|3F|42|53|54|55|57|58)/
+const WITHOUT_VALUES = /^(0A|25|28|2B|3D|3F|42|53|54|55|57|58)/
 
 /** The SQLSTATE of an error of the server; undefined for any other error. */
 function stateOf(error: unknown): string | undefined {

@@ -297,6 +297,15 @@ describe('a view', () => {
     expect(await replace(['id'], "SELECT 'a' AS id")).toBe(undefined)
     expect((await landing.present()).viewOf('protime_flat', 'jobs')).toBe(before)
   })
+
+  it('on which a view of others depends is named where it cannot be dropped', async () => {
+    await replace(['id'], 'SELECT 1 AS id')
+    await landing.run('CREATE VIEW theirs.jobs AS SELECT id FROM protime_flat.jobs')
+    const error = await landing.run('DROP VIEW protime_flat.jobs').catch((reason) => reason)
+    expect(landing.failureOf(error).error.message).toMatch(
+      /cannot drop view protime_flat.jobs because other objects depend on it/,
+    )
+  })
 })
 
 it('what exists is seen, and what is in the way of tables and views', async () => {
