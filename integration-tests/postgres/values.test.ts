@@ -139,6 +139,16 @@ describe.skipIf(IS_LEFT_OUT)('in PostgreSQL', () => {
     )
   })
 
+  it('a record may have as many fields as a table has columns, and more are refused', async () => {
+    const address = server.address(`wide_${++schemas}`)
+    const fields = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 'v'.repeat(21)]))
+    await lands(address, { ...fields(312), id: 1 })
+    const more = JSON.stringify({ ...fields(390), id: 2 })
+    const { failures } = await syncLists(address, new Map([[STREAM, sending(more)]]))
+    expect(failures.map(({ error }) => error.id)).toEqual(['too-many-members'])
+  })
+
   it('a field may have any name', async () => {
     const words = (await server.query('SELECT word FROM pg_get_keywords()'))
       .split('\n')

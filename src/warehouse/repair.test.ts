@@ -69,6 +69,13 @@ describe('what somebody else has changed in a table or view of a sync', () => {
     expect((await sync('{"id":1,"name":"a"}')).warnings).toEqual([])
   })
 
+  it('is not seen in a stream whose name has capitals', async () => {
+    const sync = () => syncLists(file(), new Map([[streamOf('Jobs', {}), whole(['{"id":1}'])]]))
+    await sync()
+    const { warnings, startedOver } = await sync()
+    expect([warnings, [...startedOver]]).toEqual([[], []])
+  })
+
   it.each([
     ['of another key', false, 'INSERT INTO jobs (id) VALUES (5)'],
     ['of another key, with a history', true, 'INSERT INTO jobs (id) VALUES (5)'],

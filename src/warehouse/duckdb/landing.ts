@@ -6,10 +6,10 @@ import type {
   Landing,
   LandingFailure,
   Patience,
-  PresentTables,
   RowFile,
   TextColumns,
 } from '../landing.ts'
+import { presentTables } from '../present.ts'
 import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
 import { unwritable } from '../unwritable.ts'
@@ -35,7 +35,7 @@ export function createLanding(path: string, { connection, close }: Database): La
     async run(sql, values) {
       await connection.run(sql, values === undefined ? undefined : [...values])
     },
-    present: () => presentTables(connection),
+    present: () => presentTables((sql) => texts(connection, sql), PRESENT),
     async atomically(work) {
       await connection.run('BEGIN')
       try {
@@ -191,33 +191,13 @@ function rowsOf({ path, columns, longest, imitatesRows }: RowFile): string {
 
 const byte = (code: number) => literal(String.fromCharCode(code))
 
-async function presentTables(connection: DuckDBConnection): Promise<PresentTables> {
-  const columns = new Map<string, Map<string, string>>()
-  for (const [table = '', column = '', type = ''] of await lowerCased(COLUMNS))
-    columns.set(table, (columns.get(table) ?? new Map()).set(column, type.toUpperCase()))
-  const others = new Set((await lowerCased(OTHERS)).map(([name]) => name))
-  const views = new Map((await lowerCased(VIEWS)).map(([name, digest = '']) => [name, digest]))
-  const own = new Set((await lowerCased(OWN)).map(([name]) => name))
-  return {
-    columnsOf: (name) => columns.get(name),
-    inTheWayOf: (schema, name) => [`${schema}.${name}`].find((one) => others.has(one)),
-    viewOf: (schema, name) => views.get(`${schema}.${name}`) ?? '',
-    hasOwn: (name) => own.has(name),
-  }
-
-  /** DuckDB's own `lower` gives a few letters another lower case than the names are looked up by. */
-  async function lowerCased(sql: string): Promise<string[][]> {
-    return (await texts(connection, sql)).map((row) =>
-      row.map((name) => String(name).toLowerCase()),
-    )
-  }
-}
-
 const HERE = 'WHERE database_name = current_database()'
-const COLUMNS = `SELECT table_name, column_name, data_type FROM duckdb_columns() ${HERE} AND schema_name = 'main'`
-/** Views in the place of our tables, and tables in the place of our views. */
-const OTHERS = `SELECT schema_name || '.' || view_name FROM duckdb_views() ${HERE} AND schema_name = 'main'
-  UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ${HERE} AND schema_name IN ('flat', 'history')`
 /** DuckDB writes quotes around a type in a view that it has just made, and none when the file is opened again. */
 const VIEWS = `SELECT schema_name || '.' || view_name, md5(replace(sql, '"', '')) FROM duckdb_views() ${HERE}`
-const OWN = `SELECT table_name FROM duckdb_tables() ${HERE} AND schema_name = '_protime'`
+const PRESENT = {
+  columns: `SELECT table_name, column_name, data_type FROM duckdb_columns() ${HERE} AND schema_name = 'main'`,
+  others: `SELECT schema_name || '.' || view_name FROM duckdb_views() ${HERE} AND schema_name = 'main'
+    UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ${HERE} AND schema_name IN ('flat', 'history')`,
+  views: VIEWS,
+  own: `SELECT table_name FROM duckdb_tables() ${HERE} AND schema_name = '_protime'`,
+}

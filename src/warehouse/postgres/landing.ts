@@ -1,6 +1,7 @@
 import { ConnectorError } from '../../ground/errors.ts'
 import { type Column, HELPER } from '../column.ts'
 import type { Landing, RowFile, TextColumns } from '../landing.ts'
+import { presentTables } from '../present.ts'
 import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
 import { BEGIN, type Connection, SETTINGS } from './connection.ts'
@@ -8,7 +9,7 @@ import { postgresDialect } from './dialect.ts'
 import { failureOf, isBusy, isLost, readingFailureOf } from './failure.ts'
 import type { Fence } from './fence.ts'
 import { jsonRows } from './json-rows.ts'
-import { presentTables } from './present.ts'
+import { selectsOf } from './present.ts'
 import { replaceView } from './view.ts'
 
 /** How often a transaction is tried for which others hold a lock. */
@@ -58,7 +59,10 @@ export function createLanding(
     async run(text, values) {
       await inside(() => connection.query(text, values))
     },
-    present: () => inside(() => presentTables(connection, sql)),
+    present: () =>
+      inside(() =>
+        presentTables(async (text) => (await connection.query(text)).rows, selectsOf(sql.schemas)),
+      ),
     atomically: inside,
     makeRoom: async () => {},
     async indexKey(stream, key) {

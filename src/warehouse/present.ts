@@ -1,0 +1,42 @@
+import type { PresentTables } from './landing.ts'
+
+/** What an engine selects of what exists. */
+interface Selects {
+  /** Table, column and type of the columns in the schema of the streams' tables. */
+  readonly columns: string
+  /** Schema and name of what is in the place of a table or a view of ours, with a dot between, */
+  readonly others: string
+  /** those of views, and their digests, */
+  readonly views: string
+  /** and the names of the tables in the schema of the account. */
+  readonly own: string
+}
+
+/**
+ * Reads what exists in a landing. Names are compared in lower case, but not by an engine's own `lower`: DuckDB gives a few
+ * letters another one. The last of two names that differ only in case counts.
+ */
+export async function presentTables(
+  query: (sql: string) => Promise<readonly (readonly (string | null)[])[]>,
+  selects: Selects,
+): Promise<PresentTables> {
+  const columns = new Map<string, Map<string, string>>()
+  for (const [table = '', column = '', type = ''] of await lowerCased(selects.columns))
+    columns.set(table, (columns.get(table) ?? new Map()).set(column, type.toUpperCase()))
+  const others = new Set((await lowerCased(selects.others)).map(([name]) => name))
+  const views = new Map(
+    (await lowerCased(selects.views)).map(([name = '', digest = '']) => [name, digest]),
+  )
+  const own = new Set((await lowerCased(selects.own)).map(([name]) => name))
+  const placeOf = (schema: string, name: string) => `${schema}.${name}`.toLowerCase()
+  return {
+    columnsOf: (name) => columns.get(name.toLowerCase()),
+    inTheWayOf: (schema, name) => [placeOf(schema, name)].find((one) => others.has(one)),
+    viewOf: (schema, name) => views.get(placeOf(schema, name)) ?? '',
+    hasOwn: (name) => own.has(name.toLowerCase()),
+  }
+
+  async function lowerCased(sql: string): Promise<string[][]> {
+    return (await query(sql)).map((row) => row.map((name) => String(name).toLowerCase()))
+  }
+}
