@@ -286,6 +286,19 @@ describe('a stream', () => {
     expect(warnings).toEqual([expect.stringContaining('20 of 40 rows as deleted')])
   })
 
+  it('has many missing rows deleted by an approval, although the service does not list it', async () => {
+    scenario = await startScenario(['people'], { people: 240, pageSize: 100 })
+    const { sync, emulator, settings } = scenario
+    await sync()
+    hide(isEven)
+    emulator.fail(/^\/people([?](?!(.*&)?delta)|$)/, 404)
+    emulator.advance(LINKS_DIE)
+    settings['approved_deletes'] = approvalsIn((await sync()).errors.join())
+    emulator.advance({ hours: 1 })
+    const { errors, deleted } = await sync()
+    expect([errors, deleted.length]).toEqual([[], 120])
+  })
+
   it.each([
     ['fewer', 'people', 19, 40],
     ['exactly so many', 'people', 20, 20],

@@ -44,7 +44,12 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
     // If this sync dies, the next one begins the recheck anew, whatever this one has found.
     state.note({ isListDue: true })
   }
-  const outcome = await look(context, isDelta && !isSettled)
+  const outcome = await look(
+    () => [...keys.gone()],
+    state.isListDue,
+    context,
+    isDelta && !isSettled,
+  )
   if (outcome === 'failed') keys.keepGone()
   else if (vanished > 0) logResult(vanished, outcome, context)
 }
@@ -97,11 +102,8 @@ export async function confirmUnconfirmed(
 
 /** The unconfirmed rows that are not found now; none if the service offers no way to look. */
 async function notFound(context: StreamContext): Promise<readonly Key[]> {
-  const { state, pages } = context
-  const rows = state.keys.unconfirmed()
-  const areFew = rows.length <= Math.max(MOST_SINGLE, pages.count)
-  const isSure = (areFew && (await askEach(context, rows))) || (await listAgain(context)) === 'read'
-  return isSure ? state.keys.unconfirmed() : []
+  const { unconfirmed } = context.state.keys
+  return (await look(unconfirmed, false, context)) === 'read' ? unconfirmed() : []
 }
 
 /** Reports differences that the delta had not reported. */
@@ -140,18 +142,22 @@ function report({ reason, missing, newer }: Compared, gone: number, context: Str
 }
 
 /**
- * Checks the rows that were not found. If a list is due or the rows are many, a list comes first. A few rows that it
- * does not contain are requested nevertheless, because their dates may be outside of the list.
+ * Looks for rows. If a list is due or the rows are many, a list comes first. A few rows that it does not contain are
+ * requested nevertheless, because their dates may be outside of the list, and many if there was no list.
  */
-async function look(context: StreamContext, isInQuestion: boolean): Promise<ListsOutcome> {
-  const { state, pages } = context
-  const ask = () => askEach(context, [...state.keys.gone()])
-  const list = () => listAgain(context, isInQuestion)
-  const most = Math.max(MOST_SINGLE, pages.count)
-  const areFew = () => state.keys.goneCount <= most
-  const listed = state.isListDue || !areFew() ? await list() : undefined
-  const mayAsk = areFew() || (listed !== undefined && listed !== 'read')
-  return mayAsk && (await ask()) ? 'read' : (listed ?? (await list()))
+async function look(
+  rows: () => readonly Key[],
+  isListDue: boolean,
+  context: StreamContext,
+  isInQuestion = false,
+): Promise<ListsOutcome> {
+  const most = Math.max(MOST_SINGLE, context.pages.count)
+  const areFew = () => rows().length <= most
+  const wereAsked = !isListDue && areFew()
+  if (wereAsked && (await askEach(context, rows()))) return 'read'
+  const outcome = await listAgain(context, isInQuestion)
+  const mayAsk = !wereAsked && (areFew() || outcome !== 'read')
+  return mayAsk && (await askEach(context, rows())) ? 'read' : outcome
 }
 
 /**
