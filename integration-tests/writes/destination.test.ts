@@ -25,6 +25,7 @@ afterEach(() => emulator.close())
 
 const STREAM = 'external_references'
 const streams = [{ name: STREAM }]
+const OVERWRITE = { name: STREAM, sync_mode: 'full_refresh', destination_sync_mode: 'overwrite' }
 const reference = (value: string, id: unknown, more = {}) =>
   record(STREAM, { collection: 'people', name: 'hr', value, internalReference: id, ...more })
 const values = (name = 'hr') =>
@@ -277,26 +278,24 @@ describe('destination-protime', () => {
     ['deletes what a complete sync does not have', 25, [complete(STREAM)], {}, 25],
     ['deletes nothing if that were more than a fifth', 23, [complete(STREAM)], {}, 30],
     ['deletes nothing after a sync that did not end', 29, [], {}, 30],
-    [
-      'deletes nothing when only changes are sent',
-      29,
-      [complete(STREAM)],
-      { sync_mode: 'incremental' },
-      30,
-    ],
+    ['deletes nothing after changes', 29, [complete(STREAM)], { sync_mode: 'incremental' }, 30],
   ])('as a mirror %s', async (_what, sent, end, more, left) => {
     for (let id = 1; id <= 30; id++) emulator.setReference('people', 'hr', `p${id}`, id)
     const input = Array.from({ length: sent }, (_, i) => reference(`p${i + 1}`, i + 1))
-    const chosen = [
-      { name: STREAM, sync_mode: 'full_refresh', destination_sync_mode: 'overwrite', ...more },
-    ]
+    const chosen = [{ ...OVERWRITE, ...more }]
     const { exitCode } = await write([...input, ...end], { mirror: true }, chosen)
     expect([values().length, exitCode]).toEqual([left, sent < 24 ? 1 : 0])
   })
 
+  it('as a mirror fails if the service refuses to delete what is not sent', async () => {
+    emulator.setReference('people', 'hr', 'old', 1)
+    emulator.fail(/external-references/, 403, { method: 'DELETE' })
+    const input = [reference('anna', 2), complete(STREAM)]
+    expect((await write(input, { mirror: true }, [OVERWRITE])).exitCode).toBe(1)
+  })
+
   it('overwrites nothing without the setting mirror', async () => {
-    const chosen = [{ name: STREAM, sync_mode: 'full_refresh', destination_sync_mode: 'overwrite' }]
-    const { exitCode, errors } = await write([reference('anna', 1)], {}, chosen)
+    const { exitCode, errors } = await write([reference('anna', 1)], {}, [OVERWRITE])
     expect([exitCode, errors, values()]).toEqual([
       1,
       [expect.stringContaining('overwrite cannot be used')],

@@ -1,6 +1,3 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createMask } from '../ground/mask.ts'
@@ -8,7 +5,7 @@ import type { WarehouseAge } from '../warehouse/status.ts'
 import { createCommandLog } from './command.ts'
 import { recordTable } from './record-table.ts'
 import { serveOptions } from './resource-commands.ts'
-import { parseServeWords, readChosenStreams, type ServeWords } from './serve-action.ts'
+import { parseServeWords, type ServeWords } from './serve-action.ts'
 import { statusText } from './status-action.ts'
 import { warehouseOf } from './warehouse-option.ts'
 
@@ -231,26 +228,6 @@ it('plain http to Airbyte is accepted on loopback only', () => {
   expect(() => parse(words, { ...AIRBYTE, AIRBYTE_URL: 'http://airbyte.acme.example' })).toThrow(
     /^AIRBYTE_URL must be an https address/,
   )
-})
-
-function written(content: object): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'protime-')), 'catalog.json')
-  writeFileSync(file, JSON.stringify(content))
-  return file
-}
-
-const off = [{ breadcrumb: [], metadata: { selected: false } }]
-
-it.each([
-  ['of Airbyte', [{ stream: { name: 'people' }, sync_mode: 'incremental' }]],
-  ['of Singer', [{ tap_stream_id: 'people' }, { tap_stream_id: 'breaks', metadata: off }]],
-  ['of Singer without ids', [{ stream: 'people', schema: {} }]],
-])('a catalog %s names the streams that it chooses', async (_, streams) => {
-  expect(await readChosenStreams(written({ streams }))).toEqual(new Set(['people']))
-})
-
-it('an invalid catalog is refused in one sentence', async () => {
-  await expect(readChosenStreams(written({}))).rejects.toThrow('--catalog is not a')
 })
 
 it.each(['/etc/cron.d/x', 'postgres://10.0.0.1/hr'])(

@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
-import type { CloseOptions } from './close-action.ts'
 import { type Act, examples, UsageError } from './command.ts'
-import type { HistoryOptions } from './history-actions.ts'
 import { personId } from './person-commands.ts'
 import { warehouseOption } from './sync-commands.ts'
+import type { WarehouseChoice } from './warehouse-option.ts'
 
 /** `protime history`: whether a warehouse keeps what its rows were before. */
 export function addHistory(program: Command, act: Act): void {
@@ -20,14 +19,14 @@ ${examples('history on', 'history keep 7y --warehouse acme.duckdb', 'history for
     .command('on')
     .description('keep it from now on, as history: true in the configuration does')
     .addOption(warehouseOption())
-    .action((options: HistoryOptions) =>
+    .action((options: WarehouseChoice) =>
       act(async (tools) => (await load()).keepHistory(tools, options)),
     )
   noun
     .command('keep <time>')
     .description('keep it for this long: 7y, 36mo, 90d')
     .addOption(warehouseOption())
-    .action((time: string, options: HistoryOptions) =>
+    .action((time: string, options: WarehouseChoice) =>
       act(async (tools) => (await load()).keepHistory(tools, options, interval(time))),
     )
   noun
@@ -35,7 +34,7 @@ ${examples('history on', 'history keep 7y --warehouse acme.duckdb', 'history for
     .description('remove it, and keep no more')
     .addOption(warehouseOption())
     .option('--forget', 'needed, because nobody can read it again')
-    .action((options: HistoryOptions & { readonly forget?: boolean }) =>
+    .action((options: WarehouseChoice & { readonly forget?: boolean }) =>
       act(async (tools) => (await load()).forgetHistory(tools, options)),
     )
   noun
@@ -43,7 +42,7 @@ ${examples('history on', 'history keep 7y --warehouse acme.duckdb', 'history for
     .description('remove what was known of one person before')
     .addOption(warehouseOption())
     .requiredOption('--person <id>', 'people.id')
-    .action(({ person, ...options }: HistoryOptions & { readonly person: string }) =>
+    .action(({ person, ...options }: WarehouseChoice & { readonly person: string }) =>
       act(async (tools) => (await load()).forgetPerson(tools, options, personId(person))),
     )
 }
@@ -60,7 +59,7 @@ export function addClose(program: Command, act: Act): void {
 warehouse, and a sync of all streams after the month. The dbt model protime__corrections has what changes later.
 ${examples('close 2026-10', 'close 2026-10 --warehouse acme.duckdb')}`,
     )
-    .action((month: string, options: CloseOptions) =>
+    .action((month: string, options: WarehouseChoice) =>
       act(async (tools) => (await import('./close-action.ts')).close(tools, month, options)),
     )
 }

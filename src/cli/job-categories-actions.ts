@@ -1,7 +1,7 @@
 import { idFault } from '../client/references.ts'
 import type { RecordKey } from '../client/service-client.ts'
 import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
-import { isDryRun, notFound, sayAll, sayDry, withClient } from './with-client.ts'
+import { isDryRun, notFound, sayAll, sayDry, sayFound, withClient } from './with-client.ts'
 import { writeOne } from './write-action.ts'
 
 /** The fields of a job category to change, and the reference that identifies it. */
@@ -29,9 +29,7 @@ export async function get(
 ): Promise<ExitCode> {
   const key = keyOf(ref, reference)
   const found = await withClient(tools, READ, ({ jobCategories }) => jobCategories.get(key))
-  if (found === undefined) return notFound(tools, 'job category')
-  await tools.say(found.record)
-  return EXIT.done
+  return sayFound(tools, 'job category', found?.record)
 }
 
 /** Changes the given fields, keeps the others, and prints the resulting job category. */

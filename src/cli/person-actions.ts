@@ -11,20 +11,17 @@ import { createSource, offeredStreams } from '../source/source.ts'
 import { openOwned } from '../warehouse/account.ts'
 import type { Renew } from '../warehouse/landing.ts'
 import { engineOf } from '../warehouse/landings.ts'
-import { createPatience } from '../warehouse/patience.ts'
 import { type ActionTools, EXIT, type ExitCode, orStartError, UsageError } from './command.ts'
-import { ownerOf, streamNames } from './sync-action.ts'
-import { warehouseOf } from './warehouse-option.ts'
+import { streamNames } from './sync-action.ts'
+import { openedBy, type WarehouseChoice } from './warehouse-option.ts'
 
-export interface ExportOptions {
-  readonly warehouse?: string
+export interface ExportOptions extends WarehouseChoice {
   readonly reference?: PersonReference
   /** A new file; without it, the lines go to stdout. */
   readonly output?: string
 }
 
-export interface EraseOptions {
-  readonly warehouse?: string
+export interface EraseOptions extends WarehouseChoice {
   readonly publish: readonly string[]
 }
 
@@ -32,17 +29,14 @@ export interface EraseOptions {
 export async function exportPerson(
   tools: ActionTools,
   given: string | undefined,
-  { reference, output, ...options }: ExportOptions,
+  { reference, output, ...choice }: ExportOptions,
 ): Promise<ExitCode> {
-  const { config, input, log, print } = tools
-  const warehouse = warehouseOf(options.warehouse, input)
+  const { config, log, print } = tools
+  const { path: warehouse, owner, patience } = openedBy(tools, choice)
   renewOf(warehouse)
   if ((given === undefined) === (reference === undefined))
     throw new UsageError('name the person by an id, or by --reference')
-  const patience = createPatience(0, tools)
-  const landing = await orStartError(
-    openOwned(engineOf(warehouse), warehouse, ownerOf(config), patience),
-  )
+  const landing = await orStartError(openOwned(engineOf(warehouse), warehouse, owner, patience))
   try {
     const [id = given, ...more] =
       reference === undefined ? [] : await idsByReference(landing, reference, config.privacy)
@@ -71,16 +65,16 @@ export async function exportPerson(
 export async function erase(
   tools: ActionTools,
   id: string,
-  { warehouse, publish: copies }: EraseOptions,
+  { publish: copies, ...choice }: EraseOptions,
 ): Promise<ExitCode> {
-  const { config, input, log, mask, signal, say } = tools
-  const path = warehouseOf(warehouse, input)
+  const { config, log, mask, signal, say } = tools
+  const { path, owner, patience } = openedBy(tools, choice)
   const renew = renewOf(path)
   const { pseudonyms } = config.privacy
   // What is told of a sync is not about this command.
   const quiet = { log: { ...log, info: log.debug }, mask, signal }
   const receipt = await erasePerson(renew, {
-    ...{ id, path, copies, owner: ownerOf(config), patience: createPatience(0, tools) },
+    ...{ id, path, copies, owner, patience },
     asking: { source: createSource(), config, streams: chosenStreams(tools), tools: quiet },
     code: pseudonyms && personCodes(pseudonyms).of(id),
     version: packageVersion(),

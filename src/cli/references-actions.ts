@@ -9,6 +9,7 @@ import {
   referencedCollection,
   sayAll,
   sayDry,
+  sayFound,
   withClient,
   withoutWords,
 } from './with-client.ts'
@@ -62,9 +63,7 @@ export async function get(
   const reference = await withClient(withoutWords(tools), READ, ({ references }) =>
     references.get(collection, name, value),
   )
-  if (reference === undefined) return notFound(tools, 'reference')
-  await tools.say(reference)
-  return EXIT.done
+  return sayFound(tools, 'reference', reference)
 }
 
 /** Links a value to a record, unless another record has it, and prints the reference. */

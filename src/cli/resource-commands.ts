@@ -274,10 +274,6 @@ export function serveOptions(): Option[] {
     ),
     option('--collection <names>', 'subscribe only to these collections, separated by commas'),
     option(
-      '--catalog <file>',
-      'the catalog of the pipeline (Airbyte or Singer): warn about subscribed collections that it does not select',
-    ),
-    option(
       '--run <command>',
       'sync with this shell command, which gets PROTIME_STREAMS and PROTIME_REASON',
     ),

@@ -8,9 +8,6 @@ import { lockFile } from '../ground/process-lock.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { createEndpoints, LINK_TOKENS, scopeName } from '../http/endpoints.ts'
 import { retryPolicyOf } from '../http/retry.ts'
-import { parseConfiguredCatalog } from '../protocol/airbyte/configured-catalog.ts'
-import { readMessagesOption } from '../protocol/command-line.ts'
-import { parseCatalog } from '../protocol/singer/catalog.ts'
 import { type KeeperTools, unsubscribe } from '../webhooks/serve/keeper.ts'
 import { type ServeSettings, startServer } from '../webhooks/serve/serve.ts'
 import { openHookStore } from '../webhooks/serve/store.ts'
@@ -28,27 +25,6 @@ import {
 } from './command.ts'
 import { isDryRun, webhookCollection } from './with-client.ts'
 
-/**
- * The names of the streams that a catalog selects: a configured catalog of Airbyte, or a catalog of Singer.
- * Throws a config error if the file cannot be read or is neither.
- */
-export async function readChosenStreams(file: string): Promise<ReadonlySet<string>> {
-  const input = await readMessagesOption('--catalog', file)
-  const { streams } = isSinger(input)
-    ? { streams: parseCatalog(input) }
-    : parseConfiguredCatalog(input)
-  return new Set(streams.map(({ name }) => name))
-}
-
-/** In a Singer catalog, `tap_stream_id` and `stream` are names of a stream; in an Airbyte catalog, `stream` is an object. */
-function isSinger(input: unknown): boolean {
-  const streams: unknown = (input as { streams?: unknown } | null)?.streams
-  if (!Array.isArray(streams)) return false
-  return streams.some((entry: { tap_stream_id?: unknown; stream?: unknown } | null) =>
-    [entry?.tap_stream_id, entry?.stream].some((name) => typeof name === 'string'),
-  )
-}
-
 /** The password of the user in the address of `--post`. */
 const POST_PASSWORD = 'PROTIME_POST_PASSWORD'
 
@@ -60,7 +36,6 @@ export interface ServeWords {
   readonly listen: string
   readonly store?: string
   readonly collection?: string
-  readonly catalog?: string
   readonly run?: string
   readonly airbyteConnection?: string
   readonly post?: string
@@ -216,14 +191,11 @@ export function serveAction(words: ServeWords): CommandAction {
     const serving = { ...connection(tools, settings.collections), log, signal, hide: mask.add }
     for (const secret of [environment['AIRBYTE_CLIENT_SECRET'], environment[POST_PASSWORD]])
       if (secret) mask.add(secret)
-    const { catalog } = words
-    const chosen =
-      catalog === undefined ? {} : { chosen: await orStartError(readChosenStreams(catalog)) }
     return locked(storePath, serve)
 
     async function serve(): Promise<ExitCode> {
       const server = await orStartError(
-        startServer({ ...settings, owner: { tenant, baseUrl }, ...chosen }, serving),
+        startServer({ ...settings, owner: { tenant, baseUrl } }, serving),
       )
       tools.allowToEnd(STOP_MS)
       const isGood = await orStartError(server.run())

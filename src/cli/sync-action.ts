@@ -4,12 +4,10 @@ import { asConnectorError, ConnectorError, InterruptedError } from '../ground/er
 import { about } from '../ground/message-ids.ts'
 import { warnOfReaders } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
-import { settingsFingerprint } from '../privacy/privacy-settings.ts'
 import type { Failure } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
 import type { SyncObserver } from '../protocol/progress/sync-progress.ts'
 import { createSource } from '../source/source.ts'
-import type { Owner } from '../warehouse/landing.ts'
 import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.ts'
 import {
   type ActionTools,
@@ -18,7 +16,7 @@ import {
   type ExitCode,
   type Refuse,
 } from './command.ts'
-import { warehouseOf } from './warehouse-option.ts'
+import { ownerOf, warehouseOf } from './warehouse-option.ts'
 
 export interface SyncOptions {
   readonly warehouse?: string
@@ -133,13 +131,6 @@ function failed(error: unknown): WarehouseSync {
   if (error instanceof InterruptedError)
     return { records: 0, commits: 0, failures: [], stopped: error }
   return { records: 0, commits: 0, failures: [{ error: asConnectorError(error) }] }
-}
-
-/** The tenant of a warehouse, and the treatment of its records. */
-export function ownerOf(
-  config: Pick<ActionTools['config'], 'tenant' | 'environment' | 'privacy'>,
-): Owner {
-  return { ...config, redaction: settingsFingerprint(config.privacy) }
 }
 
 function report(

@@ -13,7 +13,6 @@ import { readPrintedRows } from '../verify/printed-rows.ts'
 import type { Held, VerifiedStream } from '../verify/row-table.ts'
 import { type Verified, verify, verifyBetweenSyncs } from '../verify/verify.ts'
 import { readWarehouse } from '../verify/warehouse-rows.ts'
-import { createPatience } from '../warehouse/patience.ts'
 import { syncWarehouse } from '../warehouse/sync-warehouse.ts'
 import {
   type ActionTools,
@@ -23,12 +22,11 @@ import {
   type Refuse,
   StartError,
 } from './command.ts'
-import { exitCodeOf, ownerOf, progressOf, streamNames, tellFailures } from './sync-action.ts'
-import { warehouseOf } from './warehouse-option.ts'
+import { exitCodeOf, progressOf, streamNames, tellFailures } from './sync-action.ts'
+import { openedBy, type WarehouseChoice } from './warehouse-option.ts'
 
 /** The options of `protime verify`. */
-export interface VerifyOptions {
-  readonly warehouse?: string
+export interface VerifyOptions extends WarehouseChoice {
   /** A file of JSON lines, `-` for stdin. */
   readonly rows?: string
   /** Names, separated by commas. */
@@ -153,16 +151,16 @@ async function betweenSyncs(
 }
 
 async function sync(
-  { warehouse }: VerifyOptions,
+  options: VerifyOptions,
   streams: readonly VerifiedStream[],
-  { config, input, signal, log, mask }: ActionTools,
+  tools: ActionTools,
 ): Promise<readonly Failure[]> {
+  const { config, signal, log, mask } = tools
+  const { path, owner } = openedBy(tools, options)
   const { failures, stopped } = await syncWarehouse({
     source: createSource(),
-    config,
-    path: warehouseOf(warehouse, input),
+    ...{ config, path, owner },
     streams: streams.map(({ name }) => name),
-    owner: ownerOf(config),
     exitCodeOf: ({ failures }) => exitCodeOf(failures),
     tools: { log, mask, signal },
   })
@@ -186,15 +184,13 @@ function inputOf(path: string) {
 }
 
 function readFile(
-  { warehouse }: VerifyOptions,
+  options: VerifyOptions,
   streams: readonly VerifiedStream[],
-  { config, input, log, signal }: ActionTools,
+  tools: ActionTools,
   isWanted?: (stream: string, key: RowKey) => boolean,
 ): Promise<Held> {
   return readWarehouse({
-    path: warehouseOf(warehouse, input),
-    owner: ownerOf(config),
-    patience: createPatience(0, { log, signal }),
+    ...openedBy(tools, options),
     streams,
     ...(isWanted === undefined ? {} : { isWanted }),
   })

@@ -2,10 +2,32 @@ import { existsSync } from 'node:fs'
 import { notValid, pathFault } from '../config/config-faults.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { othersConfigure } from '../ground/others-configure.ts'
+import { settingsFingerprint } from '../privacy/privacy-settings.ts'
 import { readJsonOption } from '../protocol/command-line.ts'
-import { CONFIG_FILE } from './command.ts'
+import type { Owner } from '../warehouse/landing.ts'
+import { createPatience } from '../warehouse/patience.ts'
+import { type ActionTools, CONFIG_FILE } from './command.ts'
 
 const DEFAULT = 'protime.duckdb'
+
+/** The warehouse that a command line names. */
+export interface WarehouseChoice {
+  readonly warehouse?: string
+}
+
+/** What opens the warehouse of a command, which must be that of the configured tenant. */
+export function openedBy(tools: ActionTools, { warehouse }: WarehouseChoice) {
+  const { config, input, log } = tools
+  const [path, patience] = [warehouseOf(warehouse, input), createPatience(0, tools)]
+  return { path, owner: ownerOf(config), patience, log }
+}
+
+/** The tenant of a warehouse, and the treatment of its records. */
+export function ownerOf(
+  config: Pick<ActionTools['config'], 'tenant' | 'environment' | 'privacy'>,
+): Owner {
+  return { ...config, redaction: settingsFingerprint(config.privacy) }
+}
 
 /** The warehouse of the command line, or of the member `warehouse` of the configuration, or a file in this folder. */
 export function warehouseOf(option: string | undefined, input: unknown): string {

@@ -21,6 +21,7 @@ import {
   referencedCollection,
   sayAll,
   sayDry,
+  sayFound,
   webhookCollection,
   withClient,
 } from './with-client.ts'
@@ -132,9 +133,7 @@ export async function list(
 /** Prints one webhook without its key; exit code 4 if there is none. */
 export async function get(tools: ActionTools, id: string): Promise<ExitCode> {
   const webhook = await withClient(tools, READ, ({ webhooks }) => webhooks.get(id))
-  if (webhook === undefined) return notFound(tools, 'webhook')
-  await tools.say(shown(webhook))
-  return EXIT.done
+  return sayFound(tools, 'webhook', webhook && shown(webhook))
 }
 
 /** Deletes one webhook; exit code 4 if there is none. */

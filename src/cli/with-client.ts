@@ -32,6 +32,17 @@ export function notFound({ log }: ActionTools, noun: string): ExitCode {
   return EXIT.notFound
 }
 
+/** Prints one item of the service; exit code 4 if there is none. */
+export async function sayFound(
+  tools: ActionTools,
+  noun: string,
+  found: object | undefined,
+): Promise<ExitCode> {
+  if (found === undefined) return notFound(tools, noun)
+  await tools.say(found)
+  return EXIT.done
+}
+
 /** Whether the configuration has `dry_run`. */
 export function isDryRun({ input }: Pick<ActionTools, 'input'>): boolean {
   return parseWriteSettings(input).dryRun

@@ -61,3 +61,21 @@ it('scopes are those of the service, in its spelling', () => {
   const misspelled: Scope = 'job-categorys.write'
   expect(misspelled).toBeDefined()
 })
+
+it('a read has no effect, whatever became of it', async () => {
+  const { client } = await openServiceClient((response, _, index) =>
+    reply(response, index === 0 ? 504 : 403, {}, { 'retry-after': '0' }),
+  )
+  const failure = await failureOf(client.references.get('people', 'hr-id', 'E-12'))
+  expect(failure).toMatchObject({ status: 403, mayHaveHappened: false })
+})
+
+it.each([{ id: 31 }, { id: 31, name: null }, { id: 31, title: 'Ghent' }])(
+  'the list of work locations is not readable if one has no name: it may be the one that is looked for (%j)',
+  async (record) => {
+    const { client } = await openServiceClient((response) => reply(response, 200, [record]))
+    expect(await failureOf(all(client.workLocations.list()))).toMatchObject({
+      id: 'response-not-understood',
+    })
+  },
+)

@@ -99,7 +99,6 @@ function openWriteSession(
 ): WriteSession {
   const writers = new Map<ObjectName, ObjectWriter>()
   const refusedMirrors: Failure[] = []
-  let [rejected, unknown] = [0, 0]
   const rejectedRecords = createRejectedRecords(
     writing.dryRun ? undefined : writing.rejectedRecords,
   )
@@ -198,15 +197,29 @@ function openWriteSession(
     // and would look successful.
     const isPending = isRejected && kind === 'unknown'
     const isTolerated = isRejected && !isPending
-    if (isPending) unknown++
-    if (isTolerated) rejected++
     const rejection = isRejected ? reasonOf(outcome) : undefined
     onOutcome({ ordinal, rejection, isPending, isTolerated })
   }
 
   function failedOutcomes(): Failure[] {
     const { maxRejected, dryRun } = writing
-    const reason = failureInWords({ rejected, unknown }, maxRejected, dryRun)
+    // An object that cannot be written is a failure of its own.
+    const summaries = [...writers].flatMap(
+      ([
+        object,
+        {
+          writer: { summary },
+        },
+      ]) => (summary.failures.has(object) ? [] : summary.counts),
+    )
+    const sum = (kind: 'rejected' | 'ambiguous' | 'unknown') =>
+      summaries.reduce((count, counts) => count + counts[kind], 0)
+    const counts = {
+      rejected: sum('rejected'),
+      ambiguous: sum('ambiguous'),
+      unknown: sum('unknown'),
+    }
+    const reason = failureInWords(counts, maxRejected, dryRun)
     if (reason === undefined) return []
     const message = `${reason} The log says why. No state that covers them was passed on.`
     return [{ error: new ConnectorError('config', 'records-failed', message) }]

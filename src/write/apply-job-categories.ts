@@ -64,13 +64,9 @@ function withTexts(
 /** The fields of a record that does not exist yet. */
 export const EMPTY: NamedFields = { defaultName: '', translations: {}, text: '' }
 
-/**
- * Whether a record would change nothing; if folded, spaces at the ends and the Unicode form are ignored.
- */
-export function differenceOf(a: NamedFields, b: NamedFields): 'none' | 'folded' | 'real' {
-  const isSame = (form?: typeof foldedText) => JSON.stringify(a, form) === JSON.stringify(b, form)
-  if (isSame()) return 'none'
-  return isSame(foldedText) ? 'folded' : 'real'
+/** Whether a record would change nothing: spaces at the ends of texts and their Unicode form do not count. */
+export function areSame(a: NamedFields, b: NamedFields): boolean {
+  return JSON.stringify(a, foldedText) === JSON.stringify(b, foldedText)
 }
 
 function foldedText(_member: string, value: unknown): unknown {
@@ -135,8 +131,8 @@ export async function applyJobCategories(
   await time.sleep(LATE_MS, signal)
   await pool.each([...uncertain], async ([id, { fields, verdicts }]) => {
     const now = await fieldsNow(id).catch((error: unknown) => void refusalOf(error))
-    const isUndone = differenceOf(fields, now ?? EMPTY) === 'real'
-    for (const [ordinal, verdict] of verdicts) settle(ordinal, isUndone ? UNDONE : verdict)
+    const isKept = areSame(fields, now ?? EMPTY)
+    for (const [ordinal, verdict] of verdicts) settle(ordinal, isKept ? verdict : UNDONE)
   })
 
   async function change(wanted: WantedNamed): Promise<Change> {
@@ -165,11 +161,9 @@ export async function applyJobCategories(
     const fields = mergeNamed(current, wanted, missingFields)
     if (fields.defaultName === '') return { verdict: NAMELESS }
     const body = { name: nameOf(fields), ...(fields.text !== '' && { externalCode: fields.text }) }
-    const difference = differenceOf(current, fields)
-    const isFolded = difference === 'folded' && { folded: true as const }
     // A PUT that is answered with 412 may be ours, if the answer to the first attempt was lost.
-    if (difference !== 'real')
-      return { verdict: { outcome: isSecond ? 'written' : 'skipped', ...isFolded }, id, fields }
+    if (areSame(current, fields))
+      return { verdict: { outcome: isSecond ? 'written' : 'skipped' }, id, fields }
     const onUncertain = () => {
       if (!uncertain.has(id)) uncertain.set(id, { fields, verdicts: new Map() })
     }

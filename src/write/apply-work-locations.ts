@@ -3,7 +3,7 @@ import { LATE_MS, type WorkLocation, type WorkLocationBody } from '../client/ser
 import { folded } from '../ground/text.ts'
 import { statusIs } from '../http/status.ts'
 import {
-  differenceOf,
+  areSame,
   EMPTY,
   fieldsOf,
   mergeNamed,
@@ -87,8 +87,7 @@ async function place(wanted: WantedNamed, tools: ObjectTools): Promise<Verdict> 
   if ([...cache.unconfirmed].some((one) => isFor(one, key))) return EARLIER_WAITS
   const links = await cache.links(COLLECTION, key.name)
   const value = links.spelled(key.value)
-  const verdict = await byReference({ name: key.name, value, fields, links }, wanted, tools)
-  return value === key.value ? verdict : { ...verdict, folded: true }
+  return byReference({ name: key.name, value, fields, links }, wanted, tools)
 }
 
 /** References beside the id must belong to the same work location. */
@@ -144,14 +143,8 @@ async function adoptOrCreate(creation: Creation, tools: ObjectTools): Promise<Ve
 }
 
 function adopted(namesake: WorkLocation, fields: NamedFields): Verdict {
-  const difference = differenceOf(fieldsOfLocation(namesake), fields)
-  return {
-    outcome: 'adopted',
-    ...(difference === 'folded' && { folded: true }),
-    ...(difference === 'real' && {
-      reason: `The work location differs from the record. ${UNCHANGEABLE}`,
-    }),
-  }
+  if (areSame(fieldsOfLocation(namesake), fields)) return { outcome: 'adopted' }
+  return { outcome: 'adopted', reason: DIFFERENT }
 }
 
 /**
@@ -265,9 +258,8 @@ function isFor(entry: PendingCreation, { name, value }: ByReference): boolean {
 function compare(location: WorkLocation | undefined, wanted: WantedNamed): Verdict {
   if (location === undefined) return ABSENT
   const current = fieldsOfLocation(location)
-  const difference = differenceOf(current, mergeNamed(current, wanted, 'keep'))
-  if (difference === 'real') return CHANGED
-  return { outcome: 'skipped', ...(difference === 'folded' && { folded: true }) }
+  if (areSame(current, mergeNamed(current, wanted, 'keep'))) return { outcome: 'skipped' }
+  return { outcome: 'rejected', reason: DIFFERENT }
 }
 
 function fieldsOfLocation({ name, description }: WorkLocation): NamedFields {
@@ -292,11 +284,8 @@ function linkedMeanwhile(holder: string, id: string, { outcome }: Verdict): stri
   return `${made} Work location ${id}, which was created for this record, has none and this API cannot delete it: delete it in the application. Let one run write at a time.`
 }
 
-const UNCHANGEABLE = 'Work locations cannot be changed by this API.'
-const CHANGED: Verdict = {
-  outcome: 'rejected',
-  reason: `The work location differs from the record. ${UNCHANGEABLE}`,
-}
+const DIFFERENT =
+  'The work location differs from the record. Work locations cannot be changed by this API.'
 const ABSENT: Verdict = {
   outcome: 'rejected',
   reason:

@@ -42,8 +42,6 @@ export interface Verdict {
   readonly replaced?: true
   /** An earlier record of the input, which was written, has another id for its value, or another value for its id. */
   readonly replaces?: true
-  /** The record and the service differ only in spaces at the ends or in the Unicode form (NFC). */
-  readonly folded?: true
   /** The records of the service that the reason mentions. */
   readonly ids?: readonly string[]
 }
@@ -79,7 +77,7 @@ type OutcomeCounts = Readonly<Record<OutcomeKind, number>>
 export interface OutcomeSummary {
   readonly counts: OutcomeCounts
   /** How many of them should be checked although nothing failed. */
-  readonly remarkable: Readonly<Record<'relinked' | 'taken' | 'replaced' | 'folded', number>>
+  readonly remarkable: Readonly<Record<'relinked' | 'taken' | 'replaced', number>>
 }
 
 /**
@@ -134,7 +132,7 @@ export function countsInWords(
 
 /** Warnings about outcomes that are not failures. */
 export function warningsOf({ remarkable }: OutcomeSummary): readonly IdentifiedMessage[] {
-  const { taken, replaced, folded } = remarkable
+  const { taken, replaced } = remarkable
   const warnings = [
     warningOf(
       'values-taken',
@@ -146,12 +144,8 @@ export function warningsOf({ remarkable }: OutcomeSummary): readonly IdentifiedM
       'records-replaced',
       `${counted(replaced, 'record')} of the input ${replaced === 1 ? 'does' : 'do'} not count: a later one has another internalReference for the value, or another value for the internalReference.`,
     ),
-    warningOf(
-      'values-folded',
-      `${counted(folded, 'record')} ${folded === 1 ? 'differs' : 'differ'} from what the service has in spaces at the ends or in the Unicode form of characters (NFC), and ${folded === 1 ? 'counts' : 'count'} as equal.`,
-    ),
   ]
-  return warnings.filter((_, i) => ([taken, replaced, folded][i] ?? 0) > 0)
+  return warnings.filter((_, i) => ([taken, replaced][i] ?? 0) > 0)
 }
 
 function counted(count: number, noun: string): string {
@@ -183,7 +177,7 @@ export function createOutcomeReporter({
   isDryRun,
 }: OutcomeReporterOptions): OutcomeReporter {
   const counts = { ...NONE }
-  const remarkable = { relinked: 0, taken: 0, replaced: 0, folded: 0 }
+  const remarkable = { relinked: 0, taken: 0, replaced: 0 }
   return {
     summary: { counts, remarkable },
     report(object, ordinal, key, verdict) {
@@ -191,7 +185,6 @@ export function createOutcomeReporter({
       remarkable.relinked += Number(verdict.relinked === true)
       remarkable.taken += Number(verdict.takenFrom !== undefined)
       remarkable.replaced += Number(verdict.replaced === true || verdict.replaces === true)
-      remarkable.folded += Number(verdict.folded === true)
       const isShown = showValues === true || object !== 'external_references'
       const shown = isShown ? key : withoutValue(key)
       onOutcome({ object, ordinal, key: shown, ...verdict, ...(isDryRun && { dryRun: true }) })

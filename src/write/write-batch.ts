@@ -178,12 +178,7 @@ async function writeName(group: readonly Wanted[], tools: RecordTools): Promise<
   const { mirror } = tools.settings
   const [{ collection, name }] = group as [Wanted, ...Wanted[]]
   const links = await cache.links(collection, name)
-  const respelled = new Set<number>()
-  const all = group.map((change) => {
-    const value = links.spelled(change.value)
-    if (value !== change.value) respelled.add(change.ordinal)
-    return { ...change, value }
-  })
+  const all = group.map((change) => ({ ...change, value: links.spelled(change.value) }))
   const others = inOtherForm(all, links)
   for (const ordinal of others) settle(ordinal, IN_OTHER_FORM)
   const changes = all.filter(({ ordinal }) => !others.has(ordinal))
@@ -196,11 +191,7 @@ async function writeName(group: readonly Wanted[], tools: RecordTools): Promise<
     for (const { ordinal } of changes) settle(ordinal, notMirrored(refusal))
     return
   }
-  await applyReferences(changes, {
-    ...own,
-    settle: (ordinal, verdict) =>
-      settle(ordinal, respelled.has(ordinal) ? { ...verdict, folded: true } : verdict),
-  })
+  await applyReferences(changes, own)
 }
 
 const IN_OTHER_FORM: Verdict = {

@@ -29,8 +29,6 @@ export interface ServeSettings {
   readonly storePath: string
   readonly owner: StoreOwner
   readonly collections: readonly string[]
-  /** The streams that the sync reads, if known. */
-  readonly chosen?: ReadonlySet<string>
   /** See KeeperSettings. */
   readonly adopt: boolean
   /** Whether to end after the first sync, successful or failed. */
@@ -103,7 +101,6 @@ export async function startServer(
       ['/metrics', page(metricsPage)],
     ]),
   })
-  warnOfUnread(collections, settings.chosen, log)
   const address = await listen(receiver, settings)
   try {
     // If the store could not be written, the key of a new webhook would be lost.
@@ -227,22 +224,6 @@ const NEXT: Readonly<Record<SyncResult, string>> = {
   failed: ', and is tried again',
   busy: ', and is tried again',
   cancelled: ', and its streams wait for the next delivery',
-}
-
-/** Each of their deliveries starts a sync without effect. */
-function warnOfUnread(
-  subscribed: readonly string[],
-  chosen: ServeSettings['chosen'],
-  log: Log,
-): void {
-  const unread = subscribed.filter((name) => chosen?.has(streamOf(name)) === false)
-  if (unread.length === 0) return
-  log.warn(
-    warningOf(
-      'catalog-does-not-select',
-      `The catalog does not select ${unread.map(streamOf).join(', ')}: their deliveries start syncs that do not read them. Select them in the catalog, or leave them out with --collection.`,
-    ),
-  )
 }
 
 /** Returns the address as a URL. */
