@@ -171,6 +171,19 @@ describe.skipIf(IS_LEFT_OUT)('protime sync into PostgreSQL', () => {
     expect(await protime(...words)).toMatchObject({ exitCode: 0 })
   })
 
+  it('rewritten without a stream has none of its rows, and reads it again when it is wanted', async () => {
+    await syncFew()
+    const fewer = configured({ streams: ['people', 'jobs'] })
+    const at = ['--warehouse', address()]
+    expect(await protime('sync', ...fewer, ...at, '--rewrite')).toMatchObject({ exitCode: 0 })
+    expect(await ask(`SELECT count(*) FROM ${schema()}.sectors`)).toBe('0')
+    const { stdout } = await protime('status', ...fewer, ...at, '--json')
+    const { streams } = JSON.parse(stdout) as { streams: readonly { stream: string }[] }
+    expect(streams.find(({ stream }) => stream === 'sectors')).toMatchObject({ rows: 0 })
+    expect(await syncFew()).toMatchObject({ exitCode: 0 })
+    expect((await verified()).differences).toEqual([])
+  })
+
   it('is asked by the other commands, also as a member of the configuration', async () => {
     await syncFew()
     const config = configured({ warehouse: address(), streams: FEW })

@@ -4,6 +4,7 @@ import { expireHistory, FOREVER, forgetHistory, limitHistory } from './history.t
 import type { Landing } from './landing.ts'
 import { engineOf } from './landings.ts'
 import { withFolder } from './sync-folder.ts'
+import { told } from './unwritable.ts'
 import { openLanding, type WarehouseSettings } from './warehouse.ts'
 
 type HistorySettings = Omit<WarehouseSettings, 'folder' | 'publish' | 'history'>
@@ -43,9 +44,10 @@ function inTransaction<T>(
     withFolder(path, engineOf(path).folderOf(path), async (folder) => {
       const { landing } = await openLanding({ ...given, path, folder })
       try {
-        return await landing.atomically(() => work(landing))
-      } catch (error) {
-        throw landing.failureOf(error).error
+        return await told(
+          landing,
+          landing.atomically(() => work(landing)),
+        )
       } finally {
         await landing.close()
       }

@@ -358,7 +358,7 @@ function recreate(
 }
 
 /** The next read of a stream starts over; see `streamsToStartOver`. */
-function startOver({ schemas: { account }, literal }: Dialect, stream: string): string {
+export function startOver({ schemas: { account }, literal }: Dialect, stream: string): string {
   return `UPDATE ${account}.states SET starts_over = true WHERE stream = ${literal(stream)}`
 }
 

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
+import type { Landing } from './landing.ts'
 
 /** Converts any error while writing rows or tables to a failure of the warehouse. */
 export function unwritable(error: unknown): ConnectorError {
@@ -9,6 +10,13 @@ export function unwritable(error: unknown): ConnectorError {
     `The warehouse cannot be written: ${reason(error)}. It has the rows of the last commit, and the next sync continues there.`,
     { cause: error },
   )
+}
+
+/** Does work with a landing; throws what an error of it means, in the landing's words. */
+export function told<T>({ failureOf }: Pick<Landing, 'failureOf'>, work: Promise<T>): Promise<T> {
+  return work.catch((error) => {
+    throw failureOf(error).error
+  })
 }
 
 function reason(error: unknown): string {

@@ -41,6 +41,7 @@ import {
   storeColumns,
   withNew,
 } from './tables.ts'
+import { told } from './unwritable.ts'
 
 /** The rows of one tenant and their states: a table per stream, and a view per stream with nested objects as columns. */
 export interface Warehouse {
@@ -116,14 +117,11 @@ export async function openLanding(
       ...[...knownTables(sql), ...accountTables(sql), ...historyTables(sql)],
       ...(history === undefined ? [] : [keepHistory(sql, history)]),
     ]
-    const span = await landing
-      .atomically(async () => {
-        await landing.run(statements.join(';\n'))
-        return historySpan(landing)
-      })
-      .catch((error) => {
-        throw landing.failureOf(error).error
-      })
+    const opened = landing.atomically(async () => {
+      await landing.run(statements.join(';\n'))
+      return historySpan(landing)
+    })
+    const span = await told(landing, opened)
     return { landing, span }
   } catch (error) {
     await landing.close()
@@ -136,10 +134,11 @@ function createWarehouse(landing: Landing, keepsHistory: boolean, log: Log): War
   let known: ReadonlyMap<string, Known> = new Map()
   return {
     sql,
-    states: () => told(readStates(landing)),
-    streamsToStartOver: () => told(streamsToStartOver(landing)),
+    states: () => told(landing, readStates(landing)),
+    streamsToStartOver: () => told(landing, streamsToStartOver(landing)),
     prepare: (specs, at) =>
       told(
+        landing,
         landing.atomically(async () => {
           const stored = await readTables(landing)
           const prepared = new Map<string, Known>()
@@ -174,6 +173,7 @@ function createWarehouse(landing: Landing, keepsHistory: boolean, log: Log): War
     },
     finish: (outcome) =>
       told(
+        landing,
         landing.atomically(async () => {
           for (const stream of known.values()) {
             if (!stream.isReadWhole) continue
@@ -186,13 +186,6 @@ function createWarehouse(landing: Landing, keepsHistory: boolean, log: Log): War
       ),
     publish: (copy) => landing.publish(copy),
     close: () => landing.close(),
-  }
-
-  /** What an error of the landing means is told in its words. */
-  function told<T>(work: Promise<T>): Promise<T> {
-    return work.catch((error) => {
-      throw landing.failureOf(error).error
-    })
   }
 
   /** The failure of one stream; throws one of the whole landing. */

@@ -110,13 +110,13 @@ it.each([
       writeFileSync(at('out/jobs.parquet'), 'mine')
     },
   ],
-  [
-    'with a note of somebody else',
+  ...['mine', 'null', '{"moment":null}'].map((text): [string, () => Promise<unknown>] => [
+    `with a note of somebody else: ${text}`,
     async () => {
       mkdirSync(at('out'))
-      writeFileSync(at('out/published.json'), 'mine')
+      writeFileSync(at('out/published.json'), text)
     },
-  ],
+  ]),
 ])('a folder %s is not touched', async (_what, make) => {
   await make()
   const before = readdirSync(at('out')).map((name) => readFileSync(at(`out/${name}`)))

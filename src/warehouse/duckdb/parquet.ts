@@ -15,6 +15,7 @@ import {
 import { join, sep } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../../ground/errors.ts'
+import { isJsonObject, tryParseJson } from '../../ground/json.ts'
 import { ownFile, ownFolder, readOwnFile } from '../../ground/private-file.ts'
 import type { Owner } from '../landing.ts'
 import { quoted } from '../sql.ts'
@@ -137,13 +138,11 @@ const AS: Readonly<Record<string, string>> = { JSON: 'VARCHAR', TIMESTAMP_NS: 'T
 function publishedIn(folder: string): PublishedFolder | undefined {
   const text = readOwnFile(join(folder, PUBLISHED))
   if (text === undefined) return undefined
-  try {
-    return JSON.parse(text) as PublishedFolder
-  } catch {
-    throw new ConnectorError(
-      'config',
-      'not-a-copy',
-      `The folder given by --publish has a ${PUBLISHED} that no sync has written, so nothing is replaced: ${folder}. Name another folder, or empty this one.`,
-    )
-  }
+  const found = tryParseJson(text)
+  if (isJsonObject(found) && isJsonObject(found['rows'])) return found as unknown as PublishedFolder
+  throw new ConnectorError(
+    'config',
+    'not-a-copy',
+    `The folder given by --publish has a ${PUBLISHED} that no sync has written, so nothing is replaced: ${folder}. Name another folder, or empty this one.`,
+  )
 }

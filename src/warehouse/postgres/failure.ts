@@ -90,7 +90,9 @@ export function notOpened(address: string, error: unknown): ConnectorError {
     return notReached(`The server of ${address} accepts no connection now`, error)
   const advice = tls
     ? 'Without sslmode, the connection is encrypted and the certificate is checked. Name the file of its authority in NODE_EXTRA_CA_CERTS, or add sslmode=require to the address, or sslmode=disable for no encryption.'
-    : 'Check the address given by --warehouse, the role and its password.'
+    : /^(28|3D)/.test(state ?? '')
+      ? 'Check the address given by --warehouse, the role and its password.'
+      : 'Nothing was written.'
   return new ConnectorError(
     'config',
     'warehouse-not-opened',
@@ -111,7 +113,9 @@ function notReached(what: string, error: unknown): ConnectorError {
 function messageOf(error: unknown): string {
   const state = stateOf(error)
   if (state === undefined || WITHOUT_VALUES.test(state)) return text(error)
-  return `PostgreSQL refuses a row with SQLSTATE ${state}, and its message may quote a value`
+  const { constraint } = Object(error) as { readonly constraint?: string }
+  const what = constraint === undefined ? '' : ` (${constraint})`
+  return `PostgreSQL refuses a row with SQLSTATE ${state}${what}, and its message may quote a value`
 }
 
 function text(error: unknown): string {

@@ -3,6 +3,8 @@ import { isOwned, RedactedOtherwise } from '../account.ts'
 import { assertForgettable, forgetHistory, historySpan } from '../history.ts'
 import type { Owner, Replacement, ReplacementRules } from '../landing.ts'
 import { quoted } from '../sql.ts'
+import { startOver } from '../tables.ts'
+import { told } from '../unwritable.ts'
 import type { PostgresLanding } from './landing.ts'
 
 /**
@@ -24,7 +26,7 @@ export async function prepareRewrite(
       if (error instanceof RedactedOtherwise) return true
       throw error
     })
-    const history = isOurs ? await landing.atomically(begin) : undefined
+    const history = isOurs ? await told(landing, landing.atomically(begin)) : undefined
     const meanwhile = `Streams of ${address} that were not read keep the rows that they had`
     return { address, history, states: new Map(), meanwhile, takePlace }
   } finally {
@@ -60,20 +62,34 @@ export async function prepareRewrite(
     return span
   }
 
-  /** Removes the rows of streams that were not read, and what deleted rows have left in the tables. */
+  /**
+   * Removes the rows of streams that were not read, which are read from the beginning if they ever are, and what deleted
+   * rows have left in the tables.
+   */
   async function takePlace(): Promise<void> {
     const written = await open()
     try {
-      const present = await streamsIn(written)
-      await written.atomically(async () => {
-        for (const { stream, isRead } of present)
-          if (!isRead) await written.run(`DELETE FROM ${tableOf(stream)}`)
-        await written.run(`DROP TABLE IF EXISTS ${account}.rewrite`)
-      })
-      for (const { stream } of present) await written.vacuum(tableOf(stream))
+      await told(written, empty(written))
     } finally {
       await written.close()
     }
+  }
+
+  async function empty(landing: PostgresLanding): Promise<void> {
+    const present = await streamsIn(landing)
+    await landing.atomically(async () => {
+      for (const { stream, isRead } of present)
+        if (!isRead)
+          await landing.run(
+            [
+              `DELETE FROM ${tableOf(stream)}`,
+              `UPDATE ${account}.streams SET rows = 0 WHERE stream = ${literal(stream)}`,
+              startOver(landing.sql, stream),
+            ].join(';\n'),
+          )
+      await landing.run(`DROP TABLE IF EXISTS ${account}.rewrite`)
+    })
+    for (const { stream } of present) await landing.vacuum(tableOf(stream))
   }
 
   /** The streams that have a table: somebody may have dropped that of one that is no longer read. */
