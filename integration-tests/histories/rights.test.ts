@@ -2,11 +2,21 @@ import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
 import { type Limit, limitOf, mostOf } from '../../src/ground/limit.ts'
+import { personCodes } from '../../src/privacy/person-codes.ts'
+import { referencedCollections } from '../../src/streams/collections.ts'
+import { personIdsIn, personPathsOf } from '../../src/streams/person-paths.ts'
+import { keyOf } from '../testing/warehouse.ts'
 import { DAY_MS, runSettings } from './property.ts'
 import { type Scenario, startScenario } from './scenario.ts'
 
-/** Streams that are read by delta and by lists, with and without days; each has a row of every second person. */
-const STREAMS = ['people', 'contracts', 'department_histories', 'clockings'] as const
+/** Streams that are read by delta, by lists and in parts, with and without days; each has a row of every second person. */
+const STREAMS = [
+  'people',
+  'contracts',
+  'department_histories',
+  'clockings',
+  'external_references',
+] as const
 const COLLECTIONS = { people: 'people', contracts: 'contracts', clockings: 'clockings' } as const
 const PEOPLE = 24
 const DAYS = ['2024-03-01', '2025-06-01', '2026-09-15', '2026-11-18']
@@ -20,14 +30,27 @@ const changes = fc.record({
 const syncs = fc.record({
   changes: fc.array(changes, { maxLength: 3 }),
   hours: fc.constantFrom(1, 1, 25, 73, 400),
-  /** Whom the client no longer sees: the people with an even number, the others, or nobody. */
-  hidden: fc.constantFrom('none', 'none', 'even', 'odd'),
+  /** Whom the client no longer sees. */
+  hidden: fc.constantFrom<keyof typeof HIDDEN>('none', 'none', 'even', 'odd', 'few'),
+  /** How many rows more than the last sync has withheld are approved; null if none are. */
+  approved: fc.constantFrom(null, null, 0, -1, 1),
+  isSuppressed: fc.constantFrom(false, false, true),
   killAfter: fc.oneof(fc.constant(0), fc.constant(0), fc.integer({ min: 1, max: 60 })),
   auditDays: fc.constantFrom(0, 1, 7),
   startDate: fc.constantFrom('2024-01-01', '2024-01-01', '2025-06-01', '2026-09-01'),
   retainMonths: fc.constantFrom([], [], [{ months: 1 }], [{ stream: 'clockings', months: 20 }]),
   maxMissing: fc.constantFrom('0', '20%'),
 })
+
+const HIDDEN = {
+  none: () => false,
+  even: (person: number) => person % 2 === 0,
+  odd: (person: number) => person % 2 === 1,
+  few: (person: number) => person % 8 === 3,
+}
+
+const KEY = 'Wq3-xkT9_mB7vZ2p'
+const SUPPRESSED = '5'
 
 const stories = fc.record({
   options: fc.record({
@@ -51,9 +74,14 @@ async function play({ options, areAllSeen, syncs }: Story): Promise<void> {
   try {
     for (const date of DAYS)
       for (let id = 1; id <= PEOPLE; id++) emulator.insert('clockings', { date, person: { id } })
-    Object.assign(settings, { start_date: '2024-01-01', future_days: 730 })
+    const config = { start_date: '2024-01-01', future_days: 730, window_days: 365 }
+    Object.assign(settings, { ...config, privacy_key: KEY })
+    const { of } = personCodes({ key: KEY, tenant: String(emulator.config()['tenant']) })
     await scenario.sync()
-    for (const { changes, hours, killAfter, ...rest } of syncs) {
+    /** The approvals that the last sync has named, and how many rows more the next one approves. */
+    let named: RegExpMatchArray[] = []
+    let more = 0
+    for (const { changes, hours, killAfter, approved, isSuppressed, ...rest } of syncs) {
       const hidden = areAllSeen ? 'none' : rest.hidden
       const maxMissing = areAllSeen ? '20%' : rest.maxMissing
       emulator.advance({ hours })
@@ -69,19 +97,37 @@ async function play({ options, areAllSeen, syncs }: Story): Promise<void> {
         start_date: rest.startDate,
         retain_months: rest.retainMonths,
         max_missing: maxMissing,
+        approved_deletes: named.map(
+          ([, stream, count, time]) => `${stream}:${Math.max(1, Number(count) + more)}:${time}`,
+        ),
+        suppressed_people: isSuppressed ? [of(SUPPRESSED)] : [],
       })
       mayAlarm ||= hidden !== 'none' || maxMissing === '0'
-      const isHidden = (person: number) =>
-        hidden !== 'none' && (person % 2 === 0) === (hidden === 'even')
       const before = livingRows(scenario)
       const most = mostLost(scenario, limitOf(maxMissing))
-      emulator.hide(isHidden)
+      for (const [, stream = '', count] of named)
+        for (const [part, rows] of most)
+          if (part.startsWith(stream)) most.set(part, Math.max(rows, Number(count) + more))
+      emulator.hide(HIDDEN[hidden])
       const { errors } = await scenario.sync({ killAfter, kept: 'committed' })
-      refuse([...lost(before, most, scenario), ...errors.filter((text) => !isAlarm(text))])
+      named = approved === null ? [] : [...errors.join().matchAll(APPROVAL)]
+      more = approved ?? 0
+      const isLeftOut = ({ people }: Living) => isSuppressed && people.includes(SUPPRESSED)
+      refuse([
+        ...lost(before, most, scenario, isLeftOut),
+        ...errors.filter((text) => !isAlarm(text)),
+      ])
       if (!mayAlarm) refuse(errors)
+      if (errors.length === 0 && killAfter === 0)
+        refuse(
+          [...livingRows(scenario)]
+            .filter(([, row]) => isLeftOut(row))
+            .map(([row]) => `${row} is of a suppressed person`),
+        )
     }
     emulator.hide(() => false)
-    Object.assign(settings, { audit_days: 0, history_refresh_days: 1, max_missing: '100%' })
+    const lenient = { max_missing: '100%', suppressed_people: [], approved_deletes: [] }
+    Object.assign(settings, { audit_days: 0, history_refresh_days: 1, ...lenient })
     // No audit is needed if everybody was always seen.
     for (let i = 0; i < 2 && !mayAlarm; i++) {
       emulator.advance({ hours: 30 })
@@ -104,45 +150,76 @@ function isAlarm(text: string): boolean {
   return /were not found by a complete read|could not be looked for again/.test(text)
 }
 
+const APPROVAL = /--approve-deletes (\w+):(\d+):(\S+)/g
+
+/** A row of the service. */
+interface Living {
+  /** The part of its stream for which there is a limit. */
+  readonly part: string
+  /** The ids of those whose row it is. */
+  readonly people: readonly string[]
+  readonly date: unknown
+}
+
 /** The rows of a warehouse that live in the service, whoever sees them. */
-function livingRows({ platform, emulator }: Scenario): Set<string> {
-  const [warehouse] = platform.warehouses
-  const found = STREAMS.flatMap((stream) => {
-    const living = new Set(emulator.all(stream.replace('_', '-')).map(({ id }) => String(id)))
-    const keys = [...(warehouse?.rows(stream).keys() ?? [])]
-    return keys.filter((key) => living.has(key)).map((key) => `${stream} ${key}`)
-  })
-  return new Set(found)
+function livingRows({ platform, emulator }: Scenario): Map<string, Living> {
+  const found = new Map<string, Living>()
+  for (const stream of STREAMS) {
+    const held = platform.warehouses[0]?.rows(stream)
+    const truth: readonly Row[] =
+      stream === 'external_references'
+        ? referencedCollections.flatMap((collection) =>
+            emulator
+              .references(collection)
+              .map(({ referenceName, externalReference, ...rest }) => ({
+                ...{ collection, name: referenceName, value: externalReference, ...rest },
+              })),
+          )
+        : emulator.all(stream.replace('_', '-'))
+    for (const row of truth) {
+      if (held?.has(keyOf(row)))
+        found.set(`${stream} ${keyOf(row)}`, {
+          part: partOf(stream, row),
+          people: personIdsIn(row, personPathsOf(stream)),
+          date: row['date'],
+        })
+    }
+  }
+  return found
 }
 
-/** How many rows of each stream a sync may delete because it does not see them. */
-function mostLost({ platform }: Scenario, limit: Limit): ReadonlyMap<string, number> {
-  const rowsOf = (stream: string) => platform.warehouses[0]?.rows(stream).size ?? 0
-  return new Map(STREAMS.map((stream) => [stream, mostOf(rowsOf(stream), limit)]))
+type Row = Readonly<Record<string, unknown>>
+
+const partOf = (stream: string, row: Row) => `${stream} ${row['collection'] ?? ''}`
+
+/** How many rows of each part a sync may delete because it does not see them. */
+function mostLost({ platform }: Scenario, limit: Limit): Map<string, number> {
+  const rows = new Map<string, number>()
+  for (const stream of STREAMS)
+    for (const row of platform.warehouses[0]?.rows(stream).values() ?? []) {
+      const part = partOf(stream, row)
+      rows.set(part, (rows.get(part) ?? 0) + 1)
+    }
+  return new Map([...rows].map(([part, count]) => [part, mostOf(count, limit)]))
 }
 
-/** What a sync has deleted although it lives, on a day that is kept, of streams of which that is more than it may. */
+/** What a sync has deleted although it lives, on a day that is kept, of parts of which that is more than it may. */
 function lost(
-  before: ReadonlySet<string>,
+  before: ReadonlyMap<string, Living>,
   most: ReadonlyMap<string, number>,
   scenario: Scenario,
+  isLeftOut: (row: Living) => boolean,
 ): string[] {
   const now = livingRows(scenario)
   const first = scenario.platform.stateOf('clockings')?.start ?? ''
-  const days = new Map(scenario.emulator.all('clockings').map(({ id, date }) => [String(id), date]))
-  const missing = [...before]
-    .filter((row) => !now.has(row))
-    .filter((row) => {
-      const [stream, key = ''] = row.split(' ')
-      return stream !== 'clockings' || String(days.get(key)) >= first
-    })
-  const countOf = (stream = '') => missing.filter((row) => row.startsWith(`${stream} `)).length
+  const missing = [...before].filter(
+    ([key, row]) =>
+      !now.has(key) && !isLeftOut(row) && (row.date === undefined || String(row.date) >= first),
+  )
+  const countOf = (part: string) => missing.filter(([, row]) => row.part === part).length
   return missing
-    .filter((row) => {
-      const [stream = ''] = row.split(' ')
-      return countOf(stream) > (most.get(stream) ?? 0)
-    })
-    .map((row) => `${row} lives, was in the warehouse, and is not there now`)
+    .filter(([, { part }]) => countOf(part) > (most.get(part) ?? 0))
+    .map(([key]) => `${key} lives, was in the warehouse, and is not there now`)
 }
 
 /** Rows of days that are no longer kept. */

@@ -101,6 +101,16 @@ it.each(['export', 'erase'])(
   },
 )
 
+it('protime person erase refuses a folder of Parquet files, and says when that is written anew', async () => {
+  const { words, sync } = settle({ streams: ['people'] })
+  await sync()
+  const copies = ['--publish', `${folder}/parquet/`]
+  expect(await protime('person', 'erase', String(id), ...words, ...copies)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('written anew by the next protime sync'),
+  })
+})
+
 describe('protime person export', () => {
   it('prints what the service has about the person, and texts of others to judge', async () => {
     const { words, sync } = settle()
@@ -183,8 +193,23 @@ describe('protime person erase', () => {
     const before = readFileSync(warehouse)
     const run = await protime('person', 'erase', String(id), ...words)
     expect(run).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(run.stderr).toContain('still lists the person in people and external_references')
+    expect(run.stderr).toContain('still lists the person in people, external_references,')
     expect(run.stderr).toMatch(/add [0-9a-f]{72} to suppressed_people/)
+    expect(readFileSync(warehouse).equals(before)).toBe(true)
+  })
+
+  it('refuses while the service lists other rows of the person, and changes nothing', async () => {
+    const { warehouse, words, sync } = settle({ streams: ['people', 'contracts', 'clockings'] })
+    const { emulator } = tenant
+    await sync()
+    emulator.remove('people', id)
+    await sync()
+    const before = readFileSync(warehouse)
+    const { exitCode, stderr } = await protime('person', 'erase', String(id), ...words)
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/the person in (contracts, clockings|clockings, contracts),/),
+    ])
     expect(readFileSync(warehouse).equals(before)).toBe(true)
   })
 

@@ -1,3 +1,4 @@
+import { sep } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { PersonDialect } from '../person/conditions.ts'
 import { type Act, examples, keyAndValue, UsageError } from './command.ts'
@@ -41,7 +42,7 @@ export function addPerson(program: Command, act: Act): void {
     .option(
       '--publish <file>',
       'a copy to replace; repeatable',
-      (file: string, files: string[]) => [...files, file],
+      (file: string, files: string[]) => [...files, copyFile(file)],
       [],
     )
     .action((id: string, options: EraseOptions) =>
@@ -66,6 +67,14 @@ export function personId(text: string): string {
   if (!/^[1-9]\d{0,15}$/.test(text))
     throw new UsageError('the id of a person is a whole number, as in people.id')
   return text
+}
+
+/** A folder of Parquet files has nothing but rows of the warehouse, and each sync that publishes it writes them anew. */
+function copyFile(path: string): string {
+  if (!path.endsWith('/') && !path.endsWith(sep)) return path
+  throw new InvalidArgumentError(
+    'It must be a file. A folder of Parquet files is written anew by the next protime sync with --publish.',
+  )
 }
 
 function reference(text: string): NonNullable<ExportOptions['reference']> {

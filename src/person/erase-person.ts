@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Key } from '../rows/id-set.ts'
+import { PEOPLE, REFERENCES } from '../streams/person-paths.ts'
 import { INVENTORY } from '../streams/streams.ts'
 import { readState, withheldIn } from '../sync/stored-state.ts'
 import type { Landing, Renew, Renewal, RenewSettings } from '../warehouse/landing.ts'
@@ -48,9 +49,13 @@ export function erasePerson<Config>(
 ): Promise<Receipt> {
   const { id, asking, code, version, now, ...files } = settings
   return withRenewable(files, async ({ landing, others, renew }) => {
-    const listed = await listingsOf(id, asking)
-    if (listed.length > 0) throw stillListed(listed, code)
     const person = await readPerson(landing, id)
+    const held = person.rows.filter(({ isClosed }) => !isClosed).map(({ stream }) => stream)
+    // A row that no sync has deleted may exist although the person does not.
+    for (const asked of [[PEOPLE, REFERENCES], held]) {
+      const listed = await listingsOf(id, new Set(asked), asking)
+      if (listed.length > 0) throw stillListed(listed, code)
+    }
     const withheld = await withheldStreams(landing, person)
     if (withheld.length > 0) throw stillWithheld(withheld)
     await renew(await changesFor(landing, person))
@@ -79,7 +84,7 @@ function stillListed(streams: readonly string[], code: string | undefined): Conn
   return new ConnectorError(
     'config',
     'person-still-listed',
-    `Nothing was erased: the service still lists the person in ${streams.join(' and ')}, so the next sync would bring the rows back. Delete the person and the references in the service first. If they have to stay there, ${how}.`,
+    `Nothing was erased: the service still lists the person in ${streams.join(', ')}, so the next sync would bring the rows back. Delete the person there first, with the references and all other rows. If they have to stay there, ${how}.`,
   )
 }
 

@@ -4,7 +4,7 @@ import type { Source, Tools } from '../protocol/connector.ts'
 import { readStreams } from '../protocol/read-run.ts'
 import type { StreamWriter } from '../protocol/stream-writer.ts'
 import { UPSERT } from '../records/record-batch.ts'
-import { PEOPLE, personIdsIn, personPathsOf, REFERENCES } from '../streams/person-paths.ts'
+import { PEOPLE, personIdsIn, personPathsOf } from '../streams/person-paths.ts'
 
 /** How the service is asked about a person. */
 export interface Asking<Config> {
@@ -16,18 +16,18 @@ export interface Asking<Config> {
 }
 
 /**
- * The streams that have the person, or a reference of the person, in a listing of the service, as a sync would read it. Throws if
- * one of them cannot be listed.
+ * Those of some streams that have rows of the person in a listing of the service, as a sync would read it: it reads the chosen
+ * ones, and the people are asked for anyway. Throws if one of them cannot be listed.
  */
 export async function listingsOf<Config>(
   id: string,
+  asked: ReadonlySet<string>,
   { source, config, streams, tools }: Asking<Config>,
 ): Promise<string[]> {
   const found = new Set<string>()
-  const isAsked = (name: string) => name === PEOPLE || (name === REFERENCES && streams.has(name))
   const readings = source
     .streams(config)
-    .filter(({ name }) => isAsked(name))
+    .filter(({ name }) => asked.has(name) && (name === PEOPLE || streams.has(name)))
     .map((spec) => ({
       spec,
       mode: 'full_refresh' as const,
