@@ -60,13 +60,17 @@ describe('the rows of protime sync that are older than what is kept', () => {
     settings['start_date'] = '2026-01-15'
     settings['retain_months'] = [{ stream: 'clockings', months: 2 }]
     await sync()
-    const days = { calculated_totals: '2026-01-15', clockings: '2026-09-01', people: null }
-    const expected = Object.entries(days).map(([stream, day]) => ({ stream, day }))
-    expect(await told()).toEqual(expected)
+    const from = (clockings: string) => [
+      { stream: 'calculated_totals', day: '2026-01-15' },
+      { stream: 'clockings', day: clockings },
+      { stream: 'people', day: null },
+    ]
+    expect(await told()).toEqual(from('2026-09-01'))
     settings['retain_months'] = [{ stream: 'clockings', months: 1 }]
     emulator.fail('/clockings', 400, { times: 999 })
     expect((await sync()).exitCode).not.toBe(0)
-    expect(await told()).toEqual(expected)
+    // Rows of September may have left already.
+    expect(await told()).toEqual(from('2026-10-01'))
   })
 
   it('leave also if the service no longer lists them', async () => {
