@@ -194,7 +194,7 @@ interface Metric extends MetricHead {
 }
 
 /** Every metric, in the order of the page. */
-export const METRICS: readonly Metric[] = [
+const METRICS: readonly Metric[] = [
   {
     name: 'protime_webhook_deliveries_total',
     type: 'counter',
