@@ -193,7 +193,7 @@ interface Metric extends MetricHead {
   values(facts: Facts): Iterable<readonly [string | number, number]>
 }
 
-/** Every metric, in the order of the page. */
+/** Every metric of `GET /metrics`. */
 const METRICS: readonly Metric[] = [
   {
     name: 'protime_webhook_deliveries_total',
