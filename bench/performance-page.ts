@@ -29,13 +29,12 @@ async function writePage(): Promise<void> {
 
   const page = `# Performance
 
-This page is written by \`npm run bench:table\`; \`bench/\` shows what is measured, and how. All traffic is on loopback, and the
-programs of one table took turns. The seconds are those of one machine: compare only within a table.
+Written by \`npm run bench:table\`. All traffic is on loopback, and the programs of one table took turns: compare only within a table.
 
 ${machine(busy)}
 
-The *conventional* program parses each page and serialises each record, as other connectors do, and is well written. The *floors* download and
-write as many bytes without looking at them.
+The *conventional* program parses each page and serialises each record, as other connectors do. The *floors* download and write as many bytes
+without looking at them.
 
 ${chart(8, eight)}
 

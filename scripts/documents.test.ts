@@ -226,7 +226,7 @@ it.each(UNUSUAL)('no message or document says %s', (pattern) => {
 })
 
 describe('the metrics', () => {
-  it('of the page and of the dashboard are those of the file', () => {
+  it('of the page are in the file, and the dashboard shows all of them', () => {
     const stream = { name: 'x', status: 'complete', counts: {}, requests: 1, seconds: 1 }
     const sync = {
       labels: {},
@@ -240,7 +240,7 @@ describe('the metrics', () => {
     const written = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name)
     const namesIn = (source: string) =>
       new Set([...source.matchAll(/protime_sync_\w+/g)].map(([name]) => name))
-    expect(namesIn(page)).toEqual(new Set(written))
+    expect([...namesIn(page)].filter((name) => !written.includes(name))).toEqual([])
     expect(namesIn(readFileSync('docs/grafana.json', 'utf8'))).toEqual(new Set(written))
   })
 })

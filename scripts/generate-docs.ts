@@ -227,7 +227,7 @@ const tables: Readonly<Record<string, () => string>> = {
 export const DOCUMENTS = [
   'docs/settings.md',
   'docs/streams.md',
-  'docs/architecture.md',
+  'docs/decisions/the-state-is-flat.md',
   'docs/airbyte.md',
   'docs/privacy.md',
   'docs/writing.md',
@@ -277,15 +277,20 @@ function scopes(): string {
   return markdown(['Stream', 'Scope'], rows)
 }
 
-/** A section for each kind of message, with what to do for each id; the log has the message. The heading of an entry is its anchor. */
+/**
+ * A section for each kind of message, with what to do for each id; the log has the message. Ids with the same advice
+ * share it. Each id is a heading, so that it is an anchor.
+ */
 function runbook(): string {
   const rows = runbookRows()
-  const entryOf = (id: string) => {
-    return `#### ${id}\n\n${rows.get(id)?.do ?? ''}`
-  }
-  return RUNBOOK_SECTIONS.map(
-    ([heading, ids]) => `### ${heading}\n\n${ids.map(entryOf).join('\n\n')}`,
-  ).join('\n\n')
+  return RUNBOOK_SECTIONS.map(([heading, ids]) => {
+    const adviceOf = (id: string) => rows.get(id)?.do ?? ''
+    const entries = [...new Set(ids.map(adviceOf))].flatMap((advice) => [
+      ...ids.filter((id) => adviceOf(id) === advice).map((id) => `#### ${id}`),
+      advice,
+    ])
+    return [`### ${heading}`, ...entries].join('\n\n')
+  }).join('\n\n')
 }
 
 function readingOf({ replication, dateField }: Stream): string {

@@ -23,15 +23,6 @@ describe('docs/install.md', () => {
     expect([...places].toSorted()).toEqual(Object.keys(PLACES).toSorted())
   })
 
-  it('has each command of its first table in a block, too', () => {
-    const [, table = ''] = guide.split('\n\n| You have')
-    const rows = (table.split('\n\n')[0] ?? '').split('\n').slice(2)
-    const commands = rows.flatMap((row) => /`([a-z-]+ .+)` \|$/.exec(row)?.[1] ?? [])
-    expect(commands).toHaveLength(rows.length - 1)
-    const lines = new Set(installBlocks().flatMap(({ text }) => text.split('\n')))
-    expect(commands.filter((command) => !lines.has(command.replaceAll('\\|', '|')))).toEqual([])
-  })
-
   it.each(installBlocks().filter(({ language }) => language === 'sh'))(
     'is a shell program in the block for $place',
     ({ text }) => {

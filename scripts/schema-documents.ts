@@ -27,11 +27,16 @@ export function parentOf(schema: JsonSchema, path: string): string | undefined {
   return streams.has(stream) ? stream : undefined
 }
 
-/** The entities of the streams and how they are related, as Mermaid draws them, and a table of the fields. */
+/** The field that has the id of a person, in whatever stream: the page says so once. */
+const PERSON = 'person.id'
+
+/** The entities of the streams and how they are related, as Mermaid draws them, and a table of the other fields. */
 export function dataModel(): string {
-  const arrows = joins().map(({ stream, parent }) => `    ${parent} ||--o{ ${stream} : ""`)
+  const drawn = joins().filter(({ field }) => field !== PERSON)
+  const arrows = drawn.map(({ stream, parent }) => `    ${parent} ||--o{ ${stream} : ""`)
   const rows = [...streams.values()].flatMap((stream) => {
-    const cells = joinsOf(stream).map(({ field, parent }) => `\`${field}\` = \`${parent}.id\``)
+    const others = joinsOf(stream).filter(({ field }) => field !== PERSON)
+    const cells = others.map(({ field, parent }) => `\`${field}\` = \`${parent}.id\``)
     return cells.length === 0 ? [] : [`| \`${stream.stream}\` | ${cells.join('<br>')} |`]
   })
   return [

@@ -40,7 +40,7 @@ export const dbt: Engine = {
   async run(tools) {
     const postgres = await tools.step('PostgreSQL started', () => startPostgreSql(tools.folder))
     if (postgres === undefined) return
-    const pages = ['README.md', 'docs/warehouse.md', 'dbt/README.md']
+    const pages = ['README.md', 'dbt/README.md']
     const sql = pages
       .map((page) => guideBlock('sql dbt', join(tools.projectFolder, page)))
       .join(';')

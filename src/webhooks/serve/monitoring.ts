@@ -193,8 +193,8 @@ interface Metric extends MetricHead {
   values(facts: Facts): Iterable<readonly [string | number, number]>
 }
 
-/** Every metric, in the order of the page. */
-export const METRICS: readonly Metric[] = [
+/** Every metric of `GET /metrics`. */
+const METRICS: readonly Metric[] = [
   {
     name: 'protime_webhook_deliveries_total',
     type: 'counter',
