@@ -7,14 +7,16 @@ delete process.env['NODE_EXTRA_CA_CERTS']
 
 /** The files that take longest are run first. Otherwise all others have finished long before the last of these ends. */
 const LONGEST = [
+  'protime-person',
   'protime-sync',
   'proof/inventory',
+  'proof/brake',
   'proof/verify',
   'integration-tests/postgres',
   'integration-tests/histories',
   'airbyte/processes',
   'proof/privacy',
-  'library/library-guides',
+  'library/building-a-source',
   'singer-interruptions',
   'webhooks/syncs',
   'webhooks/deliveries',
@@ -49,7 +51,7 @@ const NIGHTLY = {
   include: [
     '{src,emulator,integration-tests,scripts,bench}/**/*.nightly.ts',
     'src/**/*.fuzz.test.ts',
-    'integration-tests/histories/{anything,few-records,interrupted,edited,audits,privacy,webhooks}.test.ts',
+    'integration-tests/histories/{anything,few-records,interrupted,edited,audits,privacy,rights,webhooks}.test.ts',
     'integration-tests/hostile/{attacks,sender-attacks}.test.ts',
     'integration-tests/proof/{bookmarks,verify-damage}.test.ts',
     'integration-tests/protime/protime-sync-kills.test.ts',

@@ -24,7 +24,7 @@ const { values } = parseArgs({
   },
 })
 const isWriting = values.place === 'write'
-const all = ['anything', 'few-records', 'interrupted', 'edited']
+const all = ['anything', 'few-records', 'interrupted', 'edited', 'rights']
 const fileOf = (kind) => `integration-tests/histories/${kind}.test.ts`
 /** Each file has a block for each of its places. */
 const hasPlace = (kind) =>

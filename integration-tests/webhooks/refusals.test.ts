@@ -31,11 +31,6 @@ it.each([
     async (scene: Scene) => ({ '--store': scene.file('missing/webhooks.json') }),
     /cannot be written \(ENOENT\)/,
   ],
-  [
-    'a catalog that is none',
-    async (scene: Scene) => ({ '--catalog': scene.file('config.json') }),
-    /--catalog is not a configured catalog/,
-  ],
   ['a public URL without TLS', async () => ({ '--public-url': 'http://a.example' }), /https/],
   ['no way to sync', async () => ({ '--run': undefined }), /one of --run/],
 ])(
