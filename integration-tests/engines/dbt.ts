@@ -68,7 +68,6 @@ export const dbt: Engine = {
             if (name === LOSES_ROWS) return
             expectInventory(lines, tenant)
             expectHours(lines, tenant)
-            expectPlanned(lines, tenant)
           })
           if (name === 'target-postgres')
             await tools.step(
@@ -152,19 +151,6 @@ function expectHours(lines: readonly string[], { emulator }: Tenant): void {
   expectSame(
     [all?.['hours_due'], all?.['hours_present']],
     [hours('normalTimeDurationInMinutes'), hours('timePresentDurationInMinutes')],
-  )
-}
-
-/** And so is that to the query of docs/warehouse.md. */
-function expectPlanned(lines: readonly string[], { emulator }: Tenant): void {
-  const waiting = emulator
-    .all('absences')
-    .filter(({ date }) => String(date).startsWith('2026-12-'))
-    .filter(({ approvalLevel }) => approvalLevel === 'AwaitingApproval')
-  const told = answers(lines).map((row) => Number(row['to_approve'] ?? 0))
-  expectSame(
-    [waiting.length > 0, told.reduce((sum, count) => sum + count, 0)],
-    [true, waiting.length],
   )
 }
 
