@@ -17,8 +17,8 @@ export interface Reading {
   readonly settings?: object
   /** Which program is run: that for the Airbyte protocol, that for Singer, or `protime sync` with a warehouse. */
   readonly protocol?: 'airbyte' | 'singer' | 'warehouse'
-  /** The command of the Airbyte protocol; default `read`. */
-  readonly command?: 'check' | 'read'
+  /** The command of the Airbyte protocol, by default `read`, or of `protime`, by default `sync`. */
+  readonly command?: 'check' | 'read' | 'sync' | 'verify'
 }
 
 /** Calls `use` with the command line that reads these streams. The files that it names are removed afterwards. */
@@ -30,7 +30,7 @@ export async function withConnector<T>(
     retryMinutes = 10,
     settings,
     protocol = 'airbyte',
-    command = 'read',
+    command = protocol === 'warehouse' ? 'sync' : 'read',
   }: Reading,
   use: (program: string[]) => Promise<T>,
 ): Promise<T> {
@@ -55,7 +55,7 @@ export async function withConnector<T>(
   const programs = {
     airbyte: [join(PROJECT, 'bin/source-protime'), command],
     singer: [join(PROJECT, 'bin/tap-protime')],
-    warehouse: [join(PROJECT, 'bin/protime'), 'sync', '--streams', streams.join(',')],
+    warehouse: [join(PROJECT, 'bin/protime'), command, '--streams', streams.join(',')],
   }
   try {
     const takesCatalog = protocol !== 'warehouse' && command === 'read'

@@ -2,8 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT } from './connector.ts'
-import { further, type Medians } from './measure.ts'
+import { further, type Judged, type Medians } from './measure.ts'
+import { firstSync } from './scenarios/first-sync.ts'
+import { memory } from './scenarios/memory.ts'
 import { type PeerCosts, peerCosts } from './scenarios/peers.ts'
+import { postgres } from './scenarios/postgres.ts'
 import { COMMANDS, startCosts } from './scenarios/start.ts'
 import {
   compressedCosts,
@@ -12,6 +15,7 @@ import {
   REDACTIONS,
   redactionCosts,
 } from './scenarios/throughput.ts'
+import { warehouse } from './scenarios/warehouse.ts'
 
 const HEAD = ['', 'records/s', 'CPU s per million', 'peak MB', 'time beside ours'] as const
 
@@ -26,6 +30,10 @@ async function writePage(): Promise<void> {
   const redacted = await redactionCosts()
   const others: PeerCosts[] = []
   for await (const costs of peerCosts()) others.push(costs)
+
+  const said: string[] = []
+  for (const [title, scenario] of Object.entries(SCENARIOS))
+    said.push(`\n## ${title}\n\n\`\`\`text\n${(await linesOf(scenario)).join('\n')}\n\`\`\`\n`)
 
   const page = `# Performance
 
@@ -83,9 +91,24 @@ ${rows(
 ## A service that compresses its responses
 
 ${table(['plain', 'gzip', 'brotli'], 1, packed, 'plain')}
-${others.map(beside).join('')}`
+${others.map(beside).join('')}${said.join('')}`
 
   writeFileSync(join(PROJECT, 'docs/performance.md'), page)
+}
+
+/** What these scenarios print is shown as it is. */
+const SCENARIOS = {
+  '`protime sync` into DuckDB': warehouse,
+  '`protime sync` into PostgreSQL': postgres,
+  Memory: memory,
+  'A first sync of all streams': firstSync,
+}
+
+async function linesOf(scenario: () => AsyncIterable<string | Judged>): Promise<string[]> {
+  const lines: string[] = []
+  for await (const told of scenario())
+    lines.push(typeof told === 'string' ? told : `${told.isMet ? '' : 'MISSED '}${told.line}`)
+  return lines
 }
 
 function machine(busy: number): string {

@@ -1,6 +1,6 @@
-"""Reads the benchmark's clockings into a DuckDB file as one does with dlt: parquet files, merged by key.
+"""Reads the benchmark's clockings into DuckDB or PostgreSQL as one does with dlt: files of rows, merged by key.
 
-Arguments: the origin of the service, and the file. Writes what it took to the file of BENCH_COST.
+Arguments: the origin of the service, a folder for dlt, and the DuckDB file or the address of PostgreSQL. Writes what it took to the file of BENCH_COST.
 """
 
 import json
@@ -13,7 +13,7 @@ import dlt
 from dlt.sources.rest_api import rest_api_source
 
 
-def main(origin: str, file: str) -> None:
+def main(origin: str, folder: str, address: str) -> None:
     started = time.perf_counter()
     os.environ["RUNTIME__DLTHUB_TELEMETRY"] = "false"
     os.environ["RUNTIME__LOG_LEVEL"] = "ERROR"
@@ -33,13 +33,14 @@ def main(origin: str, file: str) -> None:
             ],
         }
     )
+    is_server = address.startswith("postgres")
     pipeline = dlt.pipeline(
         pipeline_name="bench",
-        pipelines_dir=f"{file}.dlt",
-        destination=dlt.destinations.duckdb(file),
+        pipelines_dir=f"{folder}/dlt",
+        destination=dlt.destinations.postgres(address) if is_server else dlt.destinations.duckdb(address),
         dataset_name="bench",
     )
-    pipeline.run(source, loader_file_format="parquet")
+    pipeline.run(source, loader_file_format="csv" if is_server else "parquet")
     used = resource.getrusage(resource.RUSAGE_SELF)
     cost = {
         "seconds": time.perf_counter() - started,

@@ -2,6 +2,7 @@ import type { Judged } from './measure.ts'
 import { firstSync, manyStreams } from './scenarios/first-sync.ts'
 import { largePage, memory, slowReader } from './scenarios/memory.ts'
 import { peers } from './scenarios/peers.ts'
+import { postgres } from './scenarios/postgres.ts'
 import { latency, rateLimit } from './scenarios/slow-service.ts'
 import { start } from './scenarios/start.ts'
 import { compressed, privacy, singer, throughput } from './scenarios/throughput.ts'
@@ -20,6 +21,7 @@ const scenarios: Readonly<Record<string, () => AsyncIterable<string | Judged>>> 
   peers,
   singer,
   warehouse,
+  postgres,
   start,
   privacy,
   'large-page': largePage,

@@ -18,13 +18,13 @@ import {
 
 const PAGE_SIZE = 1000
 const ROUNDS = 3
-const DLT = ['dlt[duckdb,parquet]==1.31.0']
-const PROGRAMS = ['ours', 'replaced', 'copy'] as const
+const DLT = ['dlt[duckdb,parquet,postgres]==1.31.0']
+const PROGRAMS = ['ours', 'replaced', 'verified', 'copy'] as const
 
 /**
  * Records from the service into an empty DuckDB file, and once more into one that has them: by `protime sync`. Beside
  * it the `rest_api` source of dlt with parquet files and a merge by key, and the COPY of the same rows from a file, which
- * makes no request. What each million costs after the first is judged.
+ * makes no request. `protime verify` then compares the file with the service. What each million costs after the first is judged.
  */
 export async function* warehouse(): AsyncGenerator<string | Judged> {
   const one = await costsOf(1)
@@ -39,6 +39,7 @@ export async function* warehouse(): AsyncGenerator<string | Judged> {
   const line = `ours is ${part.toFixed(0)} % of DuckDB's COPY (at least 70), which reads a file and merges nothing`
   yield { line, isMet: part >= 70 }
   yield peakLine('ours, of 8 million', eight.of('ours', 'peakMegabytes'), 400)
+  yield peakLine('protime verify, of a million', one.of('verified', 'peakMegabytes'), 170)
   const again = more('replaced', 'cpuSeconds') / more('ours', 'cpuSeconds')
   yield {
     line: `to replace all rows takes ${again.toFixed(2)} times the CPU of the first load (at most 1.3)`,
@@ -61,16 +62,17 @@ async function costsOf(millions: number): Promise<Measured<(typeof PROGRAMS)[num
   const [rows, file, copied] = ['rows.ndjson', 'ours.duckdb', 'copied.duckdb'].map((name) =>
     join(folder, name),
   ) as [string, string, string]
-  const sync = (...options: readonly string[]) =>
+  const run = (command: 'sync' | 'verify', ...options: readonly string[]) =>
     withConnector(
-      { origin: server.origin, streams: ['clockings'], protocol: 'warehouse' },
+      { origin: server.origin, streams: ['clockings'], protocol: 'warehouse', command },
       (program) => measure([...program, '--warehouse', file, ...options], { isQuiet: true }),
     )
   try {
     for (let page = 0; page < pages; page++) writeFileSync(rows, linesOf(page), { flag: 'a' })
     const of = await inTurn(ROUNDS, {
-      ours: () => into(file, () => sync()),
-      replaced: () => sync('--full-refresh'),
+      ours: () => into(file, () => run('sync')),
+      replaced: () => run('sync', '--full-refresh'),
+      verified: () => run('verify'),
       copy: () => into(copied, () => measure([here('duckdb-copy.js'), rows, copied])),
     })
     return { of, millions }
@@ -80,12 +82,13 @@ async function costsOf(millions: number): Promise<Measured<(typeof PROGRAMS)[num
   }
 }
 
-async function dltSeconds(python: string): Promise<number> {
+/** The seconds that dlt takes for a million records, into a new DuckDB file or a database of PostgreSQL. */
+export async function dltSeconds(python: string, address?: string): Promise<number> {
   const server = await startServer({ pages: 1000, pageSize: PAGE_SIZE })
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const program = [join(PROJECT, 'bench', 'rest_api_dlt.py'), server.origin]
   try {
-    const { seconds } = await measure([...program, join(folder, 'w.duckdb')], {
+    const { seconds } = await measure([...program, folder, address ?? join(folder, 'w.duckdb')], {
       interpreter: [python],
     })
     return seconds
@@ -108,7 +111,7 @@ function linesOf(page: number): string {
 }
 
 /** The Python that has dlt, which is installed at the first use. */
-function dltOrReason(): string | { readonly reason: string } {
+export function dltOrReason(): string | { readonly reason: string } {
   try {
     return pythonWith('dlt', DLT)
   } catch (error) {
