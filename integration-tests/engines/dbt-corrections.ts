@@ -211,12 +211,13 @@ async function martsOf(landing: Closed['landing']): Promise<string[][]> {
 /** Somebody is hired, and somebody else has always been in another department. */
 function hireAndMove(emulator: Emulator): void {
   emulator.insert('people', { inServiceDate: '2020-01-01', outOfServiceDate: null })
-  const [first, ...others] = emulator.all('department-histories')
+  const rows = emulator.all('department-histories')
+  const moved = rows.find(({ until }) => (until ?? null) === null)
   const isOther = (row: Row) =>
-    JSON.stringify(row['department']) !== JSON.stringify(first?.['department'])
-  const department = others.find(isOther)?.['department']
+    JSON.stringify(row['department']) !== JSON.stringify(moved?.['department'])
+  const department = rows.find(isOther)?.['department']
   expectSame(department === undefined, false)
-  emulator.update('department-histories', first?.['id'] as number, { department })
+  emulator.update('department-histories', moved?.['id'] as number, { department })
 }
 
 /** The page's query has the page's answer. */
