@@ -10,7 +10,7 @@
 {%- if not loop.first %}
 union all
 {% endif -%}
-{{ protime.stage_tenant(tenant, protime.table_of(tenant, stream), key, columns) }}
+{{ protime.stage_tenant(tenant, protime.known_table(tenant, stream), key, columns) }}
 {%- endfor -%}
 {% endmacro %}
 
@@ -22,6 +22,41 @@ union all
     schema=tenant.schema or var('protime_schema', 'protime'), identifier=stream) if var('protime_tenants', none) else source('protime', stream) -%}
   {%- if not execute -%}{{ return(none) }}{%- endif -%}
   {{ return(adapter.get_relation(wanted.database, wanted.schema, wanted.identifier)) }}
+{% endmacro %}
+
+{#-
+  The same, or none if nobody knows what its rows were at protime_as_of: `protime sync` notes since when it keeps them. The inventory,
+  of which it keeps no history, is always that of the last sync.
+-#}
+{% macro known_table(tenant, stream) %}
+  {%- set relation = protime.table_of(tenant, stream) -%}
+  {%- if var('protime_as_of', none) is none or stream == 'inventory' or relation is none -%}{{ return(relation) }}{%- endif -%}
+  {%- if protime.table_beside(tenant, 'account', 'closed_' ~ stream) is none -%}{{ return(none) }}{%- endif -%}
+  {%- set account = protime.table_beside(tenant, 'account', 'streams') -%}
+  {%- set since = protime.staged(['known_since'], 'timestamp', adapter.get_columns_in_relation(account)) -%}
+  {%- set known = run_query('select stream from ' ~ account ~ " where stream = '" ~ stream ~ "' and " ~ since ~ ' <= ' ~ protime.as_of()) -%}
+  {{ return(relation if known.rows else none) }}
+{% endmacro %}
+
+{#- The rows of a table, or those that it had at protime_as_of: versions that have ended since have the same columns elsewhere. -#}
+{% macro rows_of(tenant, relation, present) %}
+  {%- set closed = protime.table_beside(tenant, 'account', 'closed_' ~ relation.identifier) if var('protime_as_of', none) else none -%}
+  {%- if closed is none -%}{{ return(relation) }}{%- endif -%}
+  {%- set names = [] -%}
+  {%- for column in present %}{% do names.append(adapter.quote(column.name)) %}{% endfor -%}
+  {%- set begun = protime.staged(['_known_from'], 'timestamp', present) ~ ' <= ' ~ protime.as_of() -%}
+  {%- set ended = protime.staged(['_known_until'], 'timestamp', adapter.get_columns_in_relation(closed)) ~ ' <= ' ~ protime.as_of() -%}
+  {{ return('(select ' ~ names | join(', ') ~ ' from ' ~ relation ~ ' where ' ~ begun ~ ' union all select ' ~ names | join(', ') ~ ' from ' ~ closed
+    ~ ' where ' ~ begun ~ ' and not ' ~ ended ~ ') held') }}
+{% endmacro %}
+
+{#- The moment protime_as_of in UTC, or one after every other. -#}
+{% macro as_of() %}
+  {%- set given = (var('protime_as_of', none) or '9999-12-31T00:00:00Z') | string -%}
+  {%- if not modules.re.match(protime.form_of('timestamp'), given) -%}
+    {{ exceptions.raise_compiler_error('protime_as_of is not a time: ' ~ given ~ '. Set one in UTC, such as 2026-11-02T12:00:00Z.') }}
+  {%- endif -%}
+  {{ return(protime.parsed(protime.text_of(given), 'timestamp')) }}
 {% endmacro %}
 
 {#- The fields of the inputs of the marts that a table lacks. -#}
@@ -61,7 +96,7 @@ select {{ protime.names_of(columns) }} from (
 ) versions where _newest = 1 and _gone_at is null
 {%- else -%}
 select {{ fields }}
-from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if deleted }}
+from {{ protime.rows_of(tenant, relation, present) }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if deleted }}
 {%- endif -%}
 {% endmacro %}
 
@@ -169,15 +204,17 @@ from {{ relation }}{{ ' where ' ~ adapter.quote(deleted.name) ~ ' is null' if de
 
 {#- The clocks' time in a time zone, which is an expression, or in that of the session; the end of the day if protime_now is one. -#}
 {% macro local_now(zone=none) %}
-  {%- set given = var('protime_now', none) | string -%}
-  {%- if given | length == 10 -%}{{ return("cast('" ~ given ~ " 23:59:59' as " ~ dbt.type_timestamp() ~ ')') }}{%- endif -%}
-  {%- set instant = 'current_timestamp' if var('protime_now', none) is none else '(' ~ protime.now() ~ " at time zone 'UTC')" -%}
+  {%- set given = protime.given_now() -%}
+  {%- if given | string | length == 10 -%}{{ return("cast('" ~ given ~ " 23:59:59' as " ~ dbt.type_timestamp() ~ ')') }}{%- endif -%}
+  {%- set instant = 'current_timestamp' if given is none else '(' ~ protime.now() ~ " at time zone 'UTC')" -%}
   {{- return('(' ~ instant ~ ' at time zone ' ~ zone ~ ')' if zone else 'cast(' ~ instant ~ ' as ' ~ dbt.type_timestamp() ~ ')') -}}
 {% endmacro %}
 
-{#- The current time in UTC, or protime_now: a time, or the beginning of a day. -#}
+{% macro given_now() %}{{ return(var('protime_now', none) or var('protime_as_of', none)) }}{% endmacro %}
+
+{#- The current time in UTC, or protime_now: a time, or the beginning of a day; or protime_as_of. -#}
 {% macro now() %}
-  {%- set given = var('protime_now', none) -%}
+  {%- set given = protime.given_now() -%}
   {%- if given is none -%}{{ return(protime.now_utc()) }}{%- endif -%}
   {{- return("cast('" ~ given ~ "' as " ~ dbt.type_timestamp() ~ ')' if given | string | length == 10 else protime.parsed(protime.text_of(given | string), 'timestamp')) -}}
 {% endmacro %}

@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
 import { guideBlock } from '../../scripts/guide-blocks.ts'
 import { expectSame, output } from './command.ts'
-import { answersTo, dbtOf, type LoadedLanding, postgresTarget } from './dbt-landings.ts'
+import {
+  answersTo,
+  dbtOf,
+  type LoadedLanding,
+  postgresTarget,
+  statementsIn,
+} from './dbt-landings.ts'
 import type { Tools } from './engine.ts'
 import type { PostgreSql } from './meltano/postgresql.ts'
 import type { Row } from './tenant.ts'
@@ -14,30 +20,42 @@ const COLUMNS = [
   ...['stream', 'record_id', 'person_id', 'day', 'definition_id', 'field'],
   ...['minutes_before', 'minutes_after', 'kind'],
 ]
-/** A warehouse of `protime sync`, and a dbt that reads it. */
+/** What is to be as it was known at the close. */
+const MARTS = ['headcount_days', 'person_days', 'people', 'corrections']
+const BUILT = ['--select', ...[...MARTS, 'audit'].map((name) => `+protime__${name}`)]
+/** A warehouse of `protime sync`, where its account is, and a dbt that reads it. */
 interface Closed {
   readonly address: string
+  /** Runs a statement on the account. */
+  account(statement: (schema: string) => string): Promise<unknown>
   readonly landing: Pick<LoadedLanding, 'dbt' | 'models' | 'attached'>
 }
 
 /** A month is closed, and each of twenty corrections of the service is told afterwards, and nothing else, in both engines. */
 export async function expectCorrections(tools: Tools, postgres: PostgreSql): Promise<void> {
   for (const [name, open] of Object.entries({ DuckDB: inFile, PostgreSQL: inServer }))
-    await tools.step(`${name}: corrections of a closed month are told exactly`, async () => {
-      const folder = join(tools.folder, `corrections-${name}`)
-      mkdirSync(folder)
-      // The month before this one: what is not over cannot be closed.
-      const emulator = await startEmulator({ people: 8, months: 3, now: new Date().toISOString() })
-      try {
-        await expectToldExactly(tools, open(tools, folder, postgres), {
-          emulator,
-          folder,
-          postgres,
+    await tools.step(
+      `${name}: corrections of a closed month are told exactly, and what was known at the close`,
+      async () => {
+        const folder = join(tools.folder, `corrections-${name}`)
+        mkdirSync(folder)
+        // The month before this one: what is not over cannot be closed.
+        const emulator = await startEmulator({
+          people: 8,
+          months: 3,
+          now: new Date().toISOString(),
         })
-      } finally {
-        await emulator.close()
-      }
-    })
+        try {
+          await expectToldExactly(tools, open(tools, folder, postgres), {
+            emulator,
+            folder,
+            postgres,
+          })
+        } finally {
+          await emulator.close()
+        }
+      },
+    )
 }
 
 /** Where a table has one record of each row, nobody knows what the rows were: there are no corrections, and a test warns. */
@@ -63,6 +81,7 @@ function inFile(tools: Tools, folder: string): Closed {
   const place = { protime_database: 'raw', protime_schema: 'main' }
   return {
     address: file,
+    account: (statement) => statementsIn(file, statement('_protime')),
     landing: {
       dbt: (words, variables) =>
         dbtOf({ tools, folder }, target, { ...place, ...variables }, words),
@@ -77,8 +96,10 @@ function inServer(tools: Tools, folder: string, postgres: PostgreSql): Closed {
   const target = { ...postgresTarget(postgres, 'postgres'), schema: 'corrections', threads: 2 }
   return {
     address: `postgres://${user}@127.0.0.1:${port}/postgres?schema=closed`,
+    account: (statement) => postgres.query(statement('closed_meta')),
     landing: {
-      dbt: (words) => dbtOf({ tools, folder }, target, { protime_schema: 'closed' }, words),
+      dbt: (words, variables) =>
+        dbtOf({ tools, folder }, target, { protime_schema: 'closed', ...variables }, words),
       models: [
         'postgres',
         `postgresql://${user}:${password}@127.0.0.1:${port}/postgres`,
@@ -90,7 +111,7 @@ function inServer(tools: Tools, folder: string, postgres: PostgreSql): Closed {
 
 async function expectToldExactly(
   tools: Tools,
-  { address, landing }: Closed,
+  { address, account, landing }: Closed,
   { emulator, folder, postgres }: { emulator: Emulator; folder: string; postgres: PostgreSql },
 ): Promise<void> {
   const config = join(folder, 'config.json')
@@ -107,20 +128,20 @@ async function expectToldExactly(
   const month = monthBefore(emulator.now())
   const corrections = twentyCorrections(emulator, month)
   corrections.prepare()
+  let close = ''
   for (const line of guideBlock('sh close', join(tools.projectFolder, PAGE)).trim().split('\n'))
-    await protime(...line.replace('2026-10', month).split(' ').slice(1))
+    close = await protime(...line.replace('2026-10', month).split(' ').slice(1))
+  const { closed_at } = JSON.parse(close) as { closed_at: string }
+  await landing.dbt(['run', ...BUILT], { protime_now: closed_at })
+  const then = await martsOf(landing)
   const before = totalsOf(emulator, month)
   corrections.first()
   await protime('sync')
   corrections.second()
+  hireAndMove(emulator)
   await protime('sync')
-  const said = await landing.dbt([
-    'build',
-    '--select',
-    '+protime__corrections',
-    '--exclude',
-    'test_name:protime_documented',
-  ])
+  const without = ['--exclude', 'test_name:protime_documented']
+  const said = await landing.dbt(['build', ...BUILT, ...without], { protime_now: closed_at })
   expectSame(/ERROR=0/.test(said), true)
   const query = (sql: string) => answersTo(landing, sql)
   const told = await query(
@@ -142,6 +163,61 @@ async function expectToldExactly(
     changed.toSorted((a, b) => (a.field < b.field ? -1 : 1)),
   )
   await expectPageHolds(month, query, tools)
+  await expectKnownThen({ account, landing }, closed_at, then, tools)
+}
+
+/** As of the moment of the close, the marts are what they were then; but nobody knows what a stream was before its history began. */
+async function expectKnownThen(
+  { account, landing }: Omit<Closed, 'address'>,
+  closedAt: string,
+  then: readonly (readonly string[])[],
+  { projectFolder }: Tools,
+): Promise<void> {
+  const differing = async (others: typeof then) => {
+    const rows = await martsOf(landing)
+    return MARTS.filter((_, i) => rows[i]?.join() !== others[i]?.toSorted().join())
+  }
+  expectSame(await differing(then), MARTS)
+  await account(
+    (schema) => `update ${schema}.streams set known_since = now() where stream = 'breaks'`,
+  )
+  const without = ['--exclude', 'resource_type:test,path:models/staging']
+  const variables = guideBlock('sh as of', join(projectFolder, 'docs/history.md'))
+    .replace(/^dbt build --vars '(.*)'\n$/, '$1')
+    .replace('2026-11-02T12:00:00Z', closedAt)
+  const asOf = { ...(JSON.parse(variables) as object), protime_now: null }
+  const said = await landing.dbt(['build', ...BUILT, ...without], asOf)
+  const lacks =
+    'protime__person_days lacks breaks (not known at protime_as_of); unknown: break_minutes'
+  const warned = [...said.matchAll(/ (?:WARN|FAIL|ERROR) \d+ (\w+)/g)].map(([, test]) => test)
+  expectSame(
+    [said.includes(lacks), warned.toSorted()],
+    [true, ['protime_corrections_are_known', 'protime_models_lack_nothing']],
+  )
+  const unknown = (line: string) => line.replace(/"break_minutes":[^,]*/, '"break_minutes":null')
+  expectSame(await differing(then.map((lines) => lines.map(unknown))), [])
+}
+
+/** The rows of the marts, each as text. */
+async function martsOf(landing: Closed['landing']): Promise<string[][]> {
+  const rows: string[][] = []
+  for (const mart of MARTS) {
+    const answer = await answersTo(landing, `select * from protime__${mart}`)
+    rows.push(answer.map((row) => JSON.stringify(row)).toSorted())
+  }
+  return rows
+}
+
+/** Somebody is hired, and somebody else has always been in another department. */
+function hireAndMove(emulator: Emulator): void {
+  emulator.insert('people', { inServiceDate: '2020-01-01', outOfServiceDate: null })
+  const rows = emulator.all('department-histories')
+  const moved = rows.find(({ until }) => (until ?? null) === null)
+  const isOther = (row: Row) =>
+    JSON.stringify(row['department']) !== JSON.stringify(moved?.['department'])
+  const department = rows.find(isOther)?.['department']
+  expectSame(department === undefined, false)
+  emulator.update('department-histories', moved?.['id'] as number, { department })
 }
 
 /** The page's query has the page's answer. */

@@ -18,4 +18,5 @@ from (
       current_date as last_day, {{ protime.now() }} as closed_at, {{ protime.now() }} as known_since where 1 = 0
     {%- endif %}
   ) closes
+  where closed_at <= {{ protime.as_of() }}
 ) numbered where newest = 1

@@ -1,5 +1,6 @@
 -- What the marts lack: one row per tenant, model, measure and missing input. A stream is missing if it has no table, or if its
 -- table is empty and no inventory says that the service has no rows either: the client may not read it, or nobody has.
+{%- set as_of = var('protime_as_of', none) %}
 {%- set names = var('protime_overtime_counters', none) or [] %}
 {%- set quoted = [] %}
 {%- for name in names %}{% do quoted.append(protime.text_of(name)) %}{% endfor %}
@@ -7,7 +8,7 @@ with tables as (
   {%- for tenant in protime.tenants() %}
   {%- set last_tenant = loop.last %}
   {%- for stream in protime.needed_streams() %}
-  {%- set relation = protime.table_of(tenant, stream) %}
+  {%- set relation = protime.known_table(tenant, stream) %}
   select {{ protime.text_of(tenant.name) }} as tenant, '{{ stream }}' as stream, {{ 0 if relation is none else 1 }} as is_loaded,
     '|{{ protime.missing_fields(relation, stream) | join('|') }}|' as fields
   {{- ' union all' if not (last_tenant and loop.last) }}
@@ -19,6 +20,11 @@ held as (
   select tenant, stream from {{ ref('int_protime__stream_sums') }} where level = 'keys'
   union
   select tenant, stream from {{ ref('stg_protime__inventory') }} where part = 'all' and is_complete and records = 0
+  {%- if as_of %}
+  -- The inventory tells nothing of then. A stream whose history had begun had been read.
+  union
+  select tenant, stream from tables where is_loaded = 1
+  {%- endif %}
 ),
 needs as (
   {%- set selects = [] %}
@@ -41,7 +47,7 @@ overtime as (
 )
 select distinct
   tables.tenant, needs.model, needs.measure, needs.null_columns,
-  case when tables.is_loaded = 0 then tables.stream || ' (no table)' when held.stream is null then tables.stream || ' (no rows)'
+  case when tables.is_loaded = 0 then tables.stream || ' ({{ 'not known at protime_as_of' if as_of else 'no table' }})' when held.stream is null then tables.stream || ' (no rows)'
     else tables.stream || '.' || needs.field end as missing
 from needs
 join tables on tables.stream = needs.stream

@@ -28,7 +28,7 @@ compared as (
 select compared.tenant, stream, part, level, service_records, warehouse_records,
   case
     when tenants.tenant is null then 'no inventory'
-    when service_records is null then 'not audited'
+    when service_records is null {{ 'or true ' if var('protime_as_of', none) }}then 'not audited'
     when warehouse_records < service_records then 'rows missing'
     when warehouse_records > service_records then 'rows too many'
     when has_other_keys then 'other rows'

@@ -6,7 +6,7 @@ with versions as (
   select v.tenant, '{{ stream }}' as stream, v.id, v.person_id, v.date_day,
     {{ 'v.definition_id' if told.definition else 'cast(null as ' ~ dbt.type_bigint() ~ ')' }} as definition_id, f.field,
     case f.field {% for name, _ in told.minutes %}when '{{ name }}' then v.{{ name }} {% endfor %}end as minutes,
-    v.known_from, v.known_until
+    v.known_from, case when v.known_until <= {{ protime.as_of() }} then v.known_until end as known_until
   from ({{ protime.versions(tenant, stream) }}) v
   cross join (values {% for name, _ in told.minutes %}('{{ name }}'){{ ', ' if not loop.last }}{% endfor %}) as f (field)
   {%- if told.only %} where {{ told.only[1] }}{% endif %}
@@ -21,7 +21,7 @@ changes as (
   join {{ ref('int_protime__closes') }} c on c.tenant = v.tenant and c.stream = v.stream and c.is_known
     and v.date_day between c.first_day and c.last_day
   -- What was true then and is now has not changed. What was true neither then nor now is of no interest.
-  where (v.known_from <= c.closed_at and v.known_until > c.closed_at) or (v.known_from > c.closed_at and v.known_until is null)
+  where (v.known_from <= c.closed_at and v.known_until > c.closed_at) or (v.known_from > c.closed_at and v.known_from <= {{ protime.as_of() }} and v.known_until is null)
 ),
 -- A record that has moved to another day, person or kind is gone there, and added here.
 corrections as (

@@ -62,7 +62,7 @@ select * from (
 {% test protime_equal(model) %}
 {%- set differing %}
 select tenant, stream, part, verdict, service_records, warehouse_records from {{ model }}
-where verdict <> 'equal' and (is_needed or verdict not in ('not audited', 'no inventory'))
+where verdict <> 'equal' and ({{ 'false' if var('protime_as_of', none) else 'is_needed' }} or verdict not in ('not audited', 'no inventory'))
 {%- endset %}
 {%- if execute and flags.WHICH in ['build', 'test'] %}
   {%- set untold = [] %}
