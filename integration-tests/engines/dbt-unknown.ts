@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readStreamSchema, streams } from '../../src/streams/streams.ts'
+import { streams } from '../../src/streams/streams.ts'
 import { expectSame } from './command.ts'
 import {
   answersTo,
@@ -17,7 +17,7 @@ const PRIVACY_KEY = '8f2c61d0b7e94a35a1c4d27f60b93e58'
 const MODES = ['complete', 'without_secrets', 'pseudonymised', 'minimal'] as const
 const TABLES = [...streams.keys(), 'inventory']
 /** The streams that a mart needs; the others are left out together. */
-const NEEDED = TABLES.filter((table) => named().includes(table))
+const NEEDED = TABLES.filter((table) => neededStreams().includes(table))
 /** So many are compared with the whole tenant in one build: models of more take ever longer. */
 const AT_ONCE = 8
 /** The stream that the client may not read: its table is empty. */
@@ -35,7 +35,6 @@ const COMPARED: Readonly<
     of: `select tenant, person_id, year, sum(minutes_taken) as minutes_taken, sum(minutes_planned) as minutes_planned,
       sum(minutes_awaiting) as minutes_awaiting from protime__absence_years group by 1, 2, 3`,
   },
-  protime__clockings: { key: ['clocking_id'] },
   protime__counters: { key: ['person_id', 'date_day', 'counter_definition_id'] },
   protime__headcount_days: {
     key: ['date_day'],
@@ -128,23 +127,11 @@ function inMode({ tools, folder, config }: Parts, mode: string): Parts {
   return { tools, folder: own, config: path }
 }
 
-/** What the package names as inputs of its marts: streams, and fields of them. */
-function named(): string[] {
+/** The streams that the package names as inputs of its marts. */
+function neededStreams(): string[] {
   const macro = readFileSync(new URL('../../../dbt/macros/inputs.sql', import.meta.url), 'utf8')
   return [...macro.matchAll(/'(\w+)'/g)].map(([, name = '']) => name)
 }
-
-/** Of each stream, the fields that a mart needs. */
-const FIELDS = NEEDED.map((stream) => {
-  const { properties = {} } = readStreamSchema(stream)
-  return { stream, fields: Object.keys(properties).filter((name) => named().includes(name)) }
-})
-
-/** In each of these, every table lacks another one of its fields. */
-const FEWER = Array.from(
-  { length: Math.max(...FIELDS.map(({ fields }) => fields.length)) },
-  (_, i) => `without_field_${i}`,
-)
 
 /** Which tables are left out, by the names of the schemas. */
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
@@ -153,10 +140,10 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
 }
 
 function schemas(): string[] {
-  return [...MODES, ...Object.keys(LEFT_OUT), ...FEWER, 'refused']
+  return [...MODES, ...Object.keys(LEFT_OUT), 'refused']
 }
 
-/** Schemas in which a table or fields are left out, and one in which a table has no rows, as the inventory says. */
+/** Schemas in each of which one table is left out, and one in which a table has no rows, as the inventory says. */
 function leftOut(): string[] {
   const copy = (schema: string, tables: readonly string[]) => [
     `create schema ${schema}`,
@@ -171,12 +158,6 @@ function leftOut(): string[] {
       ...(left.includes('inventory')
         ? []
         : [`delete from ${schema}.inventory where stream in ('${left.join("', '")}')`]),
-    ]),
-    ...FEWER.flatMap((schema, i) => [
-      ...copy(schema, [...NEEDED, 'inventory']),
-      ...FIELDS.flatMap(({ stream, fields: { [i]: field } }) =>
-        field === undefined ? [] : [`alter table ${schema}.${stream} drop column "${field}"`],
-      ),
     ]),
     ...copy('refused', TABLES),
     `delete from refused.${REFUSED}`,
