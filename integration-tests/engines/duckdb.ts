@@ -19,7 +19,8 @@ interface FileSupport {
 function duckDb(version: string, { takesTurns, makesReadable }: FileSupport): Engine {
   return {
     name: `duckdb-${version}`,
-    requirements: [`duckdb==${version}`],
+    // DuckDB needs pytz for columns with a time zone, such as `_known_from`.
+    requirements: [`duckdb==${version}`, 'pytz==2026.3.post1'],
     async run({ folder, projectFolder, python, step }) {
       const tenant = await startTenant()
       const config = join(folder, 'config.json')
