@@ -226,6 +226,20 @@ describe.skipIf(IS_LEFT_OUT)('protime sync into PostgreSQL', () => {
     expect(refused.stdout + refused.stderr).not.toContain('open-word')
   })
 
+  it('updates and deletes rows while every table is in a publication', async () => {
+    await syncFew()
+    await server.query('CREATE PUBLICATION everything FOR ALL TABLES')
+    try {
+      tenant.emulator.randomChanges(CHANGES)
+      expect(await sync()).toMatchObject({ exitCode: 0 })
+      tenant.emulator.randomChanges(CHANGES)
+      expect(await sync('--full-refresh')).toMatchObject({ exitCode: 0 })
+    } finally {
+      await server.query('DROP PUBLICATION everything')
+    }
+    expect((await verified()).differences).toEqual([])
+  })
+
   it('repairs a table that somebody has dropped or changed', async () => {
     await syncFew()
     await server.query(`DROP TABLE ${schema()}.clockings CASCADE`)

@@ -11,6 +11,7 @@ import { failureOf, notOpened } from './failure.ts'
 import { beginFence, fenceTable } from './fence.ts'
 import { createLanding, notPublished, type PostgresLanding, readLanding } from './landing.ts'
 import { lockWarehouse } from './lock.ts'
+import { identifyPublishedRows } from './publication.ts'
 import { prepareRewrite } from './rewrite.ts'
 
 /** Databases of PostgreSQL. */
@@ -97,6 +98,7 @@ async function openLocked(
     for (const name of await missingSchemas(connection, Object.values(sql.schemas)))
       await connection.query(`CREATE SCHEMA ${name}`)
     if (isNew) await connection.query([...claim(sql), ...fenceTable(account)].join(';\n'))
+    await identifyPublishedRows(connection, Object.values(sql.schemas))
     const fence = await beginFence(connection, account, () => connect(address))
     await connection.query('COMMIT')
     return fence

@@ -10,6 +10,7 @@ import { failureOf, isBusy, isLost, readingFailureOf } from './failure.ts'
 import type { Fence } from './fence.ts'
 import { jsonRows } from './json-rows.ts'
 import { selectsOf } from './present.ts'
+import { identifyPublishedRows } from './publication.ts'
 import { replaceView } from './view.ts'
 
 /** How often a transaction is tried for which others hold a lock. */
@@ -136,6 +137,7 @@ export function createLanding(
     try {
       await begin(numbers)
       const number = await numbers.begin(connection)
+      await identifyPublishedRows(connection, Object.values(sql.schemas))
       const result = await work()
       if (scratches.size > 0) await connection.query(`DROP TABLE ${[...scratches].join(', ')}`)
       connection = await numbers.commit(connection, number)
