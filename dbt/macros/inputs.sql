@@ -48,6 +48,10 @@
     [['absence_definition_id'], {'absences': definitions}],
     [['absence_name'], {'absences': definitions, 'absence_definitions': ['name']}],
   ],
+  'protime__clockings': [
+    [['local_time', 'clocked_at'], {'clockings': ['date', 'timeOfDayInMinutes']}],
+    [['is_edited'], {'clockings': ['originalTimeOfDayInMinutes']}],
+  ] + (history | selectattr('0.0', 'in', ['work_location_id']) | list),
   'protime__counters': [
     [['minutes', 'minutes_of_year'], {'counters': ['person', 'date', 'counterDefinition', 'durationInMinutes']}],
     [['instances'], {'counters': ['person', 'date', 'counterDefinition', 'numberOfInstances']}],
@@ -70,7 +74,7 @@
   ],
   'protime__presence_now': [
     [['person_id'], service],
-    [['presence'], {'clockings': clocked, 'absences': ['person', 'date', 'approvalLevel'] + definitions, 'absence_definitions': ['absenceGroup'], 'absence_groups': ['type']}],
+    [['presence'], {'clockings': clocked + ['timeOfDayInMinutes'], 'absences': ['person', 'date', 'approvalLevel'] + definitions, 'absence_definitions': ['absenceGroup'], 'absence_groups': ['type']}],
     [['first_minute', 'last_minute'], {'clockings': clocked + minutes}],
   ] + (history | selectattr('0.0', 'in', ['department_id', 'department_name']) | list),
 }) }}
@@ -85,12 +89,16 @@
   {{ return(streams | reject('eq', 'variables') | unique | sort) }}
 {% endmacro %}
 
-{#- By tenant, whether each measure of a model is known: a boolean with the name of the first of its columns. -#}
+{#-
+  By tenant, whether each measure of a model is known: a boolean with the name of the first of its columns. If it is, then since the
+  day in `<name>_since`, which is null without such a day: the streams of a tenant may be kept for different numbers of months.
+-#}
 {% macro known(model) %}
+{%- set inputs = protime.inputs()[model] -%}
 (
   select tenants.tenant
-    {%- for columns, _ in protime.inputs()[model] %},
-    max(case when lacks.measure = '{{ columns[0] }}' then 1 else 0 end) = 0 as {{ columns[0] }}
+    {%- for columns, _ in inputs %},
+    max(case when lacks.measure = '{{ columns[0] }}' then 1 else 0 end) = 0 as {{ columns[0] }}, max(firsts.{{ columns[0] }}) as {{ columns[0] }}_since
     {%- endfor %}
   from (
     {%- for tenant in protime.tenants() %}
@@ -98,6 +106,12 @@
     {%- endfor %}
   ) tenants
   left join {{ ref('int_protime__missing_inputs') }} lacks on lacks.tenant = tenants.tenant and lacks.model = '{{ model }}'
+  left join (
+    select tenant {%- for columns, needs in inputs %},
+      max(case when stream in ('{{ needs | join("', '") }}') then from_date end) as {{ columns[0] }}
+      {%- endfor %}
+    from {{ ref('stg_protime__inventory') }} where part = 'all' group by tenant
+  ) firsts on firsts.tenant = tenants.tenant
   group by tenants.tenant
 )
 {% endmacro %}
@@ -111,7 +125,14 @@
     ~ condition ~ ' then ' ~ value ~ ' else 0 end) end') -}}
 {% endmacro %}
 
-{#- The sum of a person's day: 0 on a day without records of them, null if the records are not known. -#}
+{#- The sum of a person's day: 0 on a day without records of them, null if the records are not known, or not of that day. -#}
 {% macro of_day(alias, column, measure=none) %}
-  {{- return('case when not known.' ~ (measure or column) ~ ' then null when ' ~ alias ~ '.tenant is null then 0 else ' ~ alias ~ '.' ~ column ~ ' end as ' ~ column) -}}
+  {%- set known = 'known.' ~ (measure or column) -%}
+  {{- return('case when not ' ~ known ~ ' then null when ' ~ alias ~ '.tenant is null and t.date_day >= coalesce(' ~ known ~ '_since, t.date_day) then 0 else '
+    ~ alias ~ '.' ~ column ~ ' end as ' ~ column) -}}
+{% endmacro %}
+
+{#- Whether a measure is known of all days of a year. -#}
+{% macro of_whole_year(measure, year) %}
+  {{- return('coalesce(extract(year from ' ~ dbt.dateadd('day', -1, 'known.' ~ measure ~ '_since') ~ ') < ' ~ year ~ ', true)') -}}
 {% endmacro %}

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { streams } from '../../src/streams/streams.ts'
+import { readStreamSchema, streams } from '../../src/streams/streams.ts'
 import { expectSame } from './command.ts'
 import {
   answersTo,
@@ -17,7 +17,7 @@ const PRIVACY_KEY = '8f2c61d0b7e94a35a1c4d27f60b93e58'
 const MODES = ['complete', 'without_secrets', 'pseudonymised', 'minimal'] as const
 const TABLES = [...streams.keys(), 'inventory']
 /** The streams that a mart needs; the others are left out together. */
-const NEEDED = TABLES.filter((table) => neededStreams().includes(table))
+const NEEDED = TABLES.filter((table) => named().includes(table))
 /** So many are compared with the whole tenant in one build: models of more take ever longer. */
 const AT_ONCE = 8
 /** The stream that the client may not read: its table is empty. */
@@ -32,9 +32,10 @@ const COMPARED: Readonly<
   protime__absences: { key: ['absence_id'] },
   protime__absence_years: {
     key: ['person_id', 'year'],
-    of: `select tenant, person_id, year, sum(minutes_taken) as minutes_taken, sum(minutes_planned) as minutes_planned,
-      sum(minutes_awaiting) as minutes_awaiting from protime__absence_years group by 1, 2, 3`,
+    of: `select tenant, person_id, year, ${['minutes_taken', 'minutes_planned', 'minutes_awaiting'].map(knownSum).join(', ')}
+      from protime__absence_years group by 1, 2, 3`,
   },
+  protime__clockings: { key: ['clocking_id'] },
   protime__counters: { key: ['person_id', 'date_day', 'counter_definition_id'] },
   protime__headcount_days: {
     key: ['date_day'],
@@ -127,11 +128,23 @@ function inMode({ tools, folder, config }: Parts, mode: string): Parts {
   return { tools, folder: own, config: path }
 }
 
-/** The streams that the package names as inputs of its marts. */
-function neededStreams(): string[] {
+/** What the package names as inputs of its marts: streams, and fields of them. */
+function named(): string[] {
   const macro = readFileSync(new URL('../../../dbt/macros/inputs.sql', import.meta.url), 'utf8')
   return [...macro.matchAll(/'(\w+)'/g)].map(([, name = '']) => name)
 }
+
+/** Of each stream, the fields that a mart needs. */
+const FIELDS = NEEDED.map((stream) => {
+  const { properties = {} } = readStreamSchema(stream)
+  return { stream, fields: Object.keys(properties).filter((name) => named().includes(name)) }
+})
+
+/** In each of these, every table lacks another one of its fields. */
+const FEWER = Array.from(
+  { length: Math.max(...FIELDS.map(({ fields }) => fields.length)) },
+  (_, i) => `without_field_${i}`,
+)
 
 /** Which tables are left out, by the names of the schemas. */
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
@@ -140,10 +153,10 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
 }
 
 function schemas(): string[] {
-  return [...MODES, ...Object.keys(LEFT_OUT), 'refused']
+  return [...MODES, ...Object.keys(LEFT_OUT), ...FEWER, 'refused']
 }
 
-/** Schemas in each of which one table is left out, and one in which a table has no rows, as the inventory says. */
+/** Schemas in which a table or fields are left out, and one in which a table has no rows, as the inventory says. */
 function leftOut(): string[] {
   const copy = (schema: string, tables: readonly string[]) => [
     `create schema ${schema}`,
@@ -158,6 +171,12 @@ function leftOut(): string[] {
       ...(left.includes('inventory')
         ? []
         : [`delete from ${schema}.inventory where stream in ('${left.join("', '")}')`]),
+    ]),
+    ...FEWER.flatMap((schema, i) => [
+      ...copy(schema, [...NEEDED, 'inventory']),
+      ...FIELDS.flatMap(({ stream, fields: { [i]: field } }) =>
+        field === undefined ? [] : [`alter table ${schema}.${stream} drop column "${field}"`],
+      ),
     ]),
     ...copy('refused', TABLES),
     `delete from refused.${REFUSED}`,
@@ -202,18 +221,26 @@ async function built(landing: Place['landing'], tenants: readonly string[]): Pro
 /** The values that each tenant has in a column, by `tenant model.column`. All are those of the whole tenant, and no row is invented. */
 async function compared(landing: Place['landing']): Promise<Map<string, number>> {
   const known = new Map<string, number>()
-  for (const [model, { key, of = model }] of Object.entries(COMPARED)) {
-    const from = of === model ? `select * from ${model}` : of
-    const [first] = await answersTo(landing, `select * from (${from}) rows limit 1`)
-    const columns = Object.keys(first ?? {}).filter((name) => !['tenant', ...key].includes(name))
-    for (const row of await answersTo(landing, comparison(from, key, columns))) {
-      const tenant = String(row['tenant'])
-      const isTreated = (name: string) => !tenant.startsWith('without_') && TREATED.includes(name)
-      const wrong = columns.filter((name) => row[`wrong_${name}`] !== 0 && !isTreated(name))
-      expectSame([tenant, model, row['invented'], wrong], [tenant, model, 0, []])
-      for (const name of columns)
-        known.set(`${tenant} ${model}.${name}`, Number(row[`has_${name}`]))
-    }
+  const models = Object.entries(COMPARED).map(
+    ([model, { key, of = `select * from ${model}` }]) => ({
+      ...{ model, key },
+      from: `select '${model}' as model, rows.* from (${of}) rows`,
+    }),
+  )
+  const oneOf = models.map(({ from }) => `select * from (${from}) rows limit 1`)
+  const firsts = await answersTo(landing, oneOf.join(';'))
+  const comparisons = models.map(({ model, key, from }) => {
+    const first = firsts.find((row) => row['model'] === model) ?? {}
+    const isValue = (name: string) => !['tenant', 'model', ...key].includes(name)
+    return comparison(from, key, Object.keys(first).filter(isValue))
+  })
+  for (const row of await answersTo(landing, comparisons.join(';'))) {
+    const [tenant, model] = [String(row['tenant']), String(row['model'])]
+    const isTreated = (name: string) => !tenant.startsWith('without_') && TREATED.includes(name)
+    const columns = Object.keys(row).flatMap((name) => name.match(/^wrong_(.*)/)?.[1] ?? [])
+    const wrong = columns.filter((name) => row[`wrong_${name}`] !== 0 && !isTreated(name))
+    expectSame([tenant, model, row['invented'], wrong], [tenant, model, 0, []])
+    for (const name of columns) known.set(`${tenant} ${model}.${name}`, Number(row[`has_${name}`]))
   }
   return known
 }
@@ -255,6 +282,11 @@ function isTold(name: string): string {
   return `o.${name} is not null and (c.${name} is not null or o.tenant <> 'without_inventory')`
 }
 
+/** The sum of a column; null if one of its values is unknown. */
+function knownSum(name: string): string {
+  return `case when count(*) = count(${name}) then sum(${name}) end as ${name}`
+}
+
 /** By tenant: rows that the whole tenant does not have, and by column the values that differ, and those that there are. */
 function comparison(from: string, key: readonly string[], columns: readonly string[]): string {
   const counts = columns.flatMap((name) => [
@@ -262,7 +294,7 @@ function comparison(from: string, key: readonly string[], columns: readonly stri
     `count(o.${name}) as has_${name}`,
   ])
   const on = key.map((name) => `o.${name} is not distinct from c.${name}`)
-  return `select o.tenant, sum(case when c.tenant is null then 1 else 0 end) as invented, ${counts.join(', ')}
+  return `select o.tenant, o.model, sum(case when c.tenant is null then 1 else 0 end) as invented, ${counts.join(', ')}
     from (${from}) o left join (select * from (${from}) rows where tenant = 'complete') c on ${on.join(' and ')}
-    group by o.tenant`
+    group by o.tenant, o.model`
 }

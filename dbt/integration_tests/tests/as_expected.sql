@@ -26,8 +26,14 @@
         '52|granted|400|1',
         '53|awaiting|300|1',
     ],
+    'protime__absence_years': [
+        ['person_id', 'days_taken', 'minutes_taken', 'days_planned', 'minutes_planned', 'minutes_awaiting'],
+        '2|||0|0|',
+        '3|||1|400|',
+    ],
     'protime__person_days': [
         ['person_id', 'date_day', 'due_minutes', 'absent_minutes', 'elsewhere_minutes', 'clockings', 'paid_minutes', 'overtime_minutes'],
+        '3|2026-11-09|456|||||',
         '1|2026-11-10|480|0|0|2||',
         '2|2026-11-10|456|0|0|1||',
         '3|2026-11-10|456|0|0|0||',

@@ -9,5 +9,5 @@ select
   {{ protime.total('1', 'is_generated') }} as generated_clockings,
   sum(case when original_time_of_day_in_minutes is not null then 1 else 0 end) as edited_clockings
 from {{ ref('stg_protime__clockings') }}
-where person_id is not null
+where person_id is not null and date_day is not null
 group by 1, 2, 3

@@ -5,6 +5,7 @@ with days as (
   select tenant, person_id, counter_definition_id, date_day,
     {{ protime.total('duration_in_minutes', 'true') }} as minutes, {{ protime.total('number_of_instances', 'true') }} as instances
   from {{ ref('stg_protime__counters') }}
+  where person_id is not null and date_day is not null and counter_definition_id is not null
   group by 1, 2, 3, 4
 )
 select
@@ -12,7 +13,8 @@ select
   d.counter_group_id, {{ protime.name_of('g') }} as counter_group_name,
   case when known.is_overtime then {{ 'd.name_default in (' ~ overtime | join(', ') ~ ')' if overtime else 'cast(null as ' ~ dbt.type_boolean() ~ ')' }} end as is_overtime,
   c.minutes, c.instances,
-  case when count(*) over year_so_far = count(c.minutes) over year_so_far then sum(c.minutes) over year_so_far end as minutes_of_year
+  case when count(*) over year_so_far = count(c.minutes) over year_so_far and {{ protime.of_whole_year('minutes', 'extract(year from c.date_day)') }}
+    then sum(c.minutes) over year_so_far end as minutes_of_year
 from days c
 join {{ protime.known('protime__counters') }} known on known.tenant = c.tenant
 left join {{ ref('stg_protime__counter_definitions') }} d on d.tenant = c.tenant and d.id = c.counter_definition_id

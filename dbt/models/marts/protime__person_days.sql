@@ -43,7 +43,7 @@ select
   t.flextime_duration_in_minutes as flextime_minutes,
   t.flextime_balance_in_minutes as flextime_balance_minutes,
   {{ protime.of_day('c', 'clockings') }},
-  c.first_minute, c.last_minute
+  case when known.first_minute then c.first_minute end as first_minute, case when known.first_minute then c.last_minute end as last_minute
 from totals t
 join {{ protime.known('protime__person_days') }} known on known.tenant = t.tenant
 left join {{ ref('protime__person_history') }} h
