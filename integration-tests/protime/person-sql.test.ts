@@ -83,14 +83,20 @@ function written(value: unknown): string {
 
 /** The statements find and delete what `person export` finds, and nothing else. */
 async function expectSame(dialect: string, run: Run): Promise<void> {
-  const { stdout: script } = await protime('person', 'sql', id, '--dialect', dialect, ...words)
-  const selects = script.split('\n').filter((line) => line.startsWith('SELECT'))
+  const printed = ['person', 'sql', id, '--dialect', dialect, ...words]
+  const [{ stdout: shows }, { stdout: script }] = [
+    await protime(...printed),
+    await protime(...printed, '--erase'),
+  ]
+  const selects = shows.split('\n').filter((line) => line.startsWith('SELECT'))
   const each = selects.map((select) => `(SELECT count(*) FROM (${select.slice(0, -1)}) AS found)`)
   const names = Object.keys(exported)
   const all = `SELECT ${names.map((name) => `(SELECT count(*) FROM ${name})`).join(', ')}`
   const numbers = async (sql: string) => (await run(sql)).map(Number)
   expect(await numbers(`SELECT ${each.join(', ')}`)).toEqual(Object.values(exported))
   const before = await numbers(all)
+  await run(shows)
+  expect(await numbers(all)).toEqual(before)
   await run(script)
   const others = names.map((name, i) => Number(before[i]) - Number(exported[name]))
   expect(await numbers(all)).toEqual(others)

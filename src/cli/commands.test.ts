@@ -65,6 +65,12 @@ describe('the table of a preview', () => {
     ])
   })
 
+  it('has every digit of a number that JSON.parse would round', () => {
+    const record = '{"id":9007199254740993,"at":{"sum":-12345678901234567890}}'
+    const [, row] = recordTable([record], 100).split('\n')
+    expect(row).toBe('  9007199254740993  -12345678901234567890')
+  })
+
   it('names the columns that do not fit', () => {
     expect(recordTable(records, 20).split('\n')).toEqual([
       '  id  person.id',

@@ -24,6 +24,13 @@ Find the second pipeline of this tenant and stop it: One reader for each collect
 https://github.com/source-protime/source-protime/blob/main/docs/runbook.md#another-consumer`)
 })
 
+it('a full disk is not explained as a fault that has to be reported', async () => {
+  const text = await explained('warehouse-not-written')
+  expect(text).toContain('of the machine')
+  expect(text).toContain('Free disk space')
+  expect(text).not.toMatch(/report/i)
+})
+
 it('every id can be explained, and is listed', async () => {
   const ids = RUNBOOK_SECTIONS.flatMap(([, of]) => of)
   const lines = (await explained()).split('\n').map((line) => line.trim())

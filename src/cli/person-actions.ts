@@ -25,6 +25,12 @@ export interface EraseOptions extends WarehouseChoice {
   readonly publish: readonly string[]
 }
 
+export interface PersonSqlOptions {
+  readonly dialect: PersonDialect
+  /** Statements that delete the rows, in place of those that show them. */
+  readonly erase?: boolean
+}
+
 /** Prints the rows of a person, and then those of others that may name the person, one JSON line each. */
 export async function exportPerson(
   tools: ActionTools,
@@ -96,9 +102,9 @@ export async function erase(
 export async function printPersonSql(
   tools: ActionTools,
   id: string,
-  dialect: PersonDialect,
+  { dialect, erase: isErase = false }: PersonSqlOptions,
 ): Promise<ExitCode> {
-  await tools.print(personSql(id, dialect, chosenStreams(tools)))
+  await tools.print(personSql(id, chosenStreams(tools), { dialect, isErase }))
   return EXIT.done
 }
 

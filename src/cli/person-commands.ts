@@ -1,8 +1,7 @@
 import { sep } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { PersonDialect } from '../person/conditions.ts'
 import { type Act, examples, keyAndValue, UsageError } from './command.ts'
-import type { EraseOptions, ExportOptions } from './person-actions.ts'
+import type { EraseOptions, ExportOptions, PersonSqlOptions } from './person-actions.ts'
 
 /** `protime person`: what a warehouse has about one person. */
 export function addPerson(program: Command, act: Act): void {
@@ -15,7 +14,7 @@ export function addPerson(program: Command, act: Act): void {
         'person export 42 --output person.jsonl',
         'person export --reference people:@employee-number=1042',
         'person erase 42 --publish readers.duckdb',
-        'person sql 42 --dialect postgres',
+        'person sql 42 --dialect postgres --erase',
       ),
     )
   const load = () => import('./person-actions.ts')
@@ -50,15 +49,16 @@ export function addPerson(program: Command, act: Act): void {
     )
   noun
     .command('sql <id>')
-    .description('print statements for a warehouse that Airbyte or Singer fills')
+    .description('print statements that show or delete a person, for any other warehouse')
     .addOption(warehouse().hideHelp())
     .addOption(
       new Option('--dialect <dialect>', 'the database')
         .choices(['duckdb', 'postgres'])
         .makeOptionMandatory(),
     )
-    .action((id: string, { dialect }: { dialect: PersonDialect }) =>
-      act(async (tools) => (await load()).printPersonSql(tools, personId(id), dialect)),
+    .option('--erase', 'statements that delete the rows, in place of those that show them')
+    .action((id: string, options: PersonSqlOptions) =>
+      act(async (tools) => (await load()).printPersonSql(tools, personId(id), options)),
     )
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../ground/json.ts'
+import { isJsonObject, tryParseExactly } from '../ground/json.ts'
 import { clean } from '../ground/text.ts'
 
 /** The width of a terminal that does not report it. */
@@ -18,7 +18,7 @@ export function widthOf({ isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | '
  * table.
  */
 export function recordTable(records: readonly string[], width: number): string {
-  const rows = records.map((record) => new Map(membersOf(JSON.parse(record) as object, width)))
+  const rows = records.map((record) => new Map(membersOf(tryParseExactly(record) as object, width)))
   const names = [...new Set(rows.flatMap((row) => [...row.keys()]))]
   const columns = names.map((name) => [name, ...rows.map((row) => row.get(name) ?? '')])
   const widths = columns.map((cells) =>

@@ -14,7 +14,7 @@ export const RUNBOOK_SECTIONS: readonly (readonly [heading: string, ids: readonl
   ['Alerts', ALERTS],
   ['Configuration errors: correct the cause, then run again', FAILURES.config],
   ['Transient failures: the next run tries again', FAILURES.transient],
-  ['Faults of the service or of the connector: report them', FAILURES.system],
+  ['Faults of the service, of the machine or of the connector', FAILURES.system],
   ['Warnings: the program continues', WARNINGS],
 ]
 

@@ -17,18 +17,29 @@ const ANYWHERE = [
   'Models and snapshots of dbt, backups, replicas, extracts of BI tools, logs at the level debug.',
 ]
 
-/** Statements that show and delete the rows of a person in the tables of these streams, in the current schema. */
-export function personSql(id: string, dialect: PersonDialect, named: ReadonlySet<string>): string {
+export interface PersonSqlChoice {
+  readonly dialect: PersonDialect
+  /** Whether the statements delete the rows; otherwise they only show them. */
+  readonly isErase: boolean
+}
+
+/** Statements that show or delete the rows of a person in the tables of these streams, in the current schema. */
+export function personSql(
+  id: string,
+  named: ReadonlySet<string>,
+  { dialect, isErase }: PersonSqlChoice,
+): string {
   const tables = [...personStreams()]
     .filter(([stream]) => named.has(stream))
     .map(([stream, paths]) => {
       const isHere = paths.map((path) => leadsTo(id, stream, path, dialect))
       return `FROM ${stream} AS source WHERE ${isHere.join(' OR ')};`
     })
+  const head = '-- In the current schema. Leave out tables that were not loaded.'
+  if (!isErase) return [head, ...tables.map((rows) => `SELECT source.* ${rows}`)].join('\n')
   return [
-    '-- What the tables have about the person. Leave out tables that were not loaded.',
-    ...tables.map((rows) => `SELECT source.* ${rows}`),
-    '-- Erase: only when the service no longer lists the person, or the next sync brings the rows back.',
+    head,
+    '-- Only when the service no longer lists the person, or a sync brings the rows back.',
     'BEGIN;',
     ...tables.map((rows) => `DELETE ${rows}`),
     'COMMIT;',
