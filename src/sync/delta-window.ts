@@ -12,7 +12,7 @@ export function earliestDeltaStart(now: Date): Day {
 }
 
 /** The settings that a first day depends on. */
-type DaySettings = Pick<Config, 'startDate' | 'retention'>
+export type DaySettings = Pick<Config, 'startDate' | 'retention'>
 
 /**
  * The first day that is kept: the start date, or the first day of the oldest month that is kept, if that is later. Null
