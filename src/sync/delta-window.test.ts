@@ -5,6 +5,7 @@ import {
   earliestDeltaStart,
   firstKept,
   firstRead,
+  lastDayOf,
   refuseLateStart,
 } from './delta-window.ts'
 
@@ -70,4 +71,26 @@ test.each(['2026-11-19', '2035-01-01'])('a stream may not start on %s', (start) 
   expect(() => refuseLateStart(start, EVENING)).toThrow(
     `start_date must be the day before yesterday, 2026-11-18, or earlier; it is ${start}.`,
   )
+})
+
+test.each<[string, Partial<Parameters<typeof lastDayOf>[0]>, number, string]>([
+  ['is today', {}, 0, '2026-11-20'],
+  ['is as many days ahead as the setting says', {}, 30, '2026-12-20'],
+  ['is not before that of an earlier list', { listedUntil: '2027-01-01' }, 30, '2027-01-01'],
+  ['is after that of an earlier list', { listedUntil: '2026-12-01' }, 30, '2026-12-20'],
+  [
+    'does not depend on earlier lists in a full refresh',
+    { listedUntil: '2027-01-01', mode: 'full_refresh' },
+    30,
+    '2026-12-20',
+  ],
+  [
+    'is the one that lists alone are asked for',
+    { listedUntil: '2027-01-01', mode: 'full_refresh', startsNoDelta: true },
+    30,
+    '2027-01-01',
+  ],
+])('the last day of lists %s', (_, given, futureDays, expected) => {
+  const listed = { listedUntil: null, mode: 'incremental', startsNoDelta: false, ...given } as const
+  expect(lastDayOf(listed, futureDays, NOW)).toBe(expected)
 })
