@@ -90,7 +90,6 @@ describe('a read', () => {
       rowsCounted: 0,
       rowsSoFar: 0,
       fields: fieldDigests(['id']),
-      refresh: null,
       isContinued: false,
       isRefreshed: false,
       startsNoDelta: true,
