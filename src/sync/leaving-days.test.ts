@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { RetainedMonths } from '../config/config.ts'
-import { isWhole, type KeptDays, leavingDays } from './leaving-days.ts'
+import { type KeptDays, leavingDays } from './leaving-days.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
@@ -101,14 +101,4 @@ it.each<[string, Given, string | undefined]>([
   ],
 ])('the days that leave are %s', (_, given, expected) => {
   expect(leaving(given)).toBe(expected)
-})
-
-it.each([
-  ['2026-10', '2026-09-15', true],
-  ['2026-09', '2026-09-01', true],
-  ['2026-09', '2026-09-15', false],
-  ['2026-09', '2026-09-11', false],
-  ['2026-08', '2026-09-01', false],
-])('%s is kept as a whole from %s on: %s', (part, start, expected) => {
-  expect(isWhole(part, start)).toBe(expected)
 })

@@ -52,9 +52,3 @@ function isBegun(position: Position): boolean {
   if (position.phase === 'initial') return position.page !== null
   return position.phase === 'list' && position.until !== null
 }
-
-/** Whether all days of a part are kept: a month, such as `2026-09`. */
-export function isWhole(part: string, start: Day): boolean {
-  const month = start.slice(0, 7)
-  return part > month || (part === month && start.endsWith('-01'))
-}

@@ -1,8 +1,8 @@
-import { addDays, earlier, isLater } from '../ground/days.ts'
+import { addDays, earlier, isLater, isWhole } from '../ground/days.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
 import { deleteRows, type StreamContext } from './emit.ts'
-import { isWhole, leavingDays } from './leaving-days.ts'
+import { leavingDays } from './leaving-days.ts'
 import { readExtraLists } from './lists.ts'
 import { lossesAt } from './losses.ts'
 
