@@ -139,17 +139,6 @@ describe('days that are no longer kept', () => {
     expect(differences()).toEqual([])
   })
 
-  it('leave when the next month begins', async () => {
-    const { sync, emulator } = await start(['2026-08-31', '2026-09-01', '2026-10-05'], {
-      retain_months: 2,
-    })
-    await sync()
-    expect(keys()).toHaveLength(2)
-    emulator.advance({ days: 12 })
-    await sync()
-    expect(keys()).toHaveLength(1)
-  })
-
   it('stay as they are if the service reports a time far ahead for one sync', async () => {
     const { sync, emulator } = await start(DAYS, { retain_months: 40 })
     await sync()

@@ -28,6 +28,12 @@ export function isLater(a: Day | null, b: Day | null): boolean {
   return a !== null && b !== null && a > b
 }
 
+/** Whether no day of a part, a month such as `2026-09`, is before this day. */
+export function isWhole(part: string, from: Day): boolean {
+  const month = from.slice(0, 7)
+  return part > month || (part === month && from.endsWith('-01'))
+}
+
 /** Whether a time is at least so many days ago. One that lies more than a day ahead counts as well: it is of another clock. */
 export function isLongAgo(time: Date, days: number, now: Date): boolean {
   const age = (now.getTime() - time.getTime()) / 86_400_000

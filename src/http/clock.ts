@@ -29,6 +29,8 @@ export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
  */
 export interface ServerClock {
   now(): Date
+  /** The time of this machine. */
+  here(): Date
   /** Sets the time from a `Date` header. A header that is missing, unreadable or out of range is ignored. */
   set(header: string | undefined): void
 }
@@ -42,9 +44,11 @@ export function createServerClock(
   start: Date = new Date(),
   monotonic: () => number = () => performance.now(),
 ): ServerClock {
-  let offset = start.getTime() - monotonic()
+  const local = start.getTime() - monotonic()
+  let offset = local
   return {
     now: () => new Date(offset + monotonic()),
+    here: () => new Date(local + monotonic()),
     set(header) {
       const time = header === undefined ? undefined : httpDateMs(header)
       if (time !== undefined && time > EARLIEST && time < LATEST) offset = time - monotonic()

@@ -153,20 +153,6 @@ describe('the message of a refusal', () => {
   })
 })
 
-describe('who has to act on a refusal', () => {
-  // spec: Errors: 400 filter
-  // spec: Errors: 403
-  // spec: Errors: 414
-  it.each([
-    ['config', [400, 401, 403, 404, 405, 414]],
-    ['transient', [408, 409, 425, 429, 500, 502, 503, 504]],
-    ['system', [204, 302, 410, 418, 501]],
-  ])('is told by its failure type (%s)', async (failure, statuses) => {
-    const failures = await Promise.all(statuses.map((status) => refusal(status, '')))
-    expect(failures.map((error) => error.failure)).toEqual(statuses.map(() => failure))
-  })
-})
-
 describe('a refusal whose texts are hidden', () => {
   it.each([
     [

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { createServerClock, sleep } from './clock.ts'
+import { sleep } from './clock.ts'
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts'
 import { createVirtualTime, type VirtualTime } from './testing/virtual-time.ts'
 
@@ -300,36 +300,4 @@ describe('a sleep', () => {
     await sleep(1, signal)
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
-})
-
-const START = new Date('2026-01-01T00:00:00Z')
-
-function clockAt(monotonic: { ms: number }) {
-  return createServerClock(START, () => monotonic.ms)
-}
-
-describe("the service's clock", () => {
-  it('starts with the local time and advances with the monotonic clock', () => {
-    const monotonic = { ms: 5000 }
-    const clock = clockAt(monotonic)
-    monotonic.ms += 1500
-    expect(clock.now().toISOString()).toBe('2026-01-01T00:00:01.500Z')
-  })
-
-  it('is set by a Date header and advances from there', () => {
-    const monotonic = { ms: 5000 }
-    const clock = clockAt(monotonic)
-    clock.set('Wed, 15 Jul 2026 08:30:00 GMT')
-    monotonic.ms += 60_000
-    expect(clock.now().toISOString()).toBe('2026-07-15T08:31:00.000Z')
-  })
-
-  it.each([undefined, '', 'yesterday', '5', 'day 5'])(
-    'is not changed by the header %j',
-    (header) => {
-      const clock = clockAt({ ms: 0 })
-      clock.set(header)
-      expect(clock.now()).toEqual(START)
-    },
-  )
 })

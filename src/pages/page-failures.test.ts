@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest'
+import { ConnectorError } from '../ground/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createVirtualTime } from '../http/testing/virtual-time.ts'
 import { MalformedPageError, RecordTooLargeError, TextTooLongError } from '../page/page-scanner.ts'
 import {
   createTries,
   DeadLinkError,
+  endlessBody,
+  endlessChain,
   InterruptedPageError,
+  isDamaged,
+  isNotOffered,
   type LinkKind,
   pageFailure,
+  pageTooLarge,
   pauseAfter,
 } from './page-failures.ts'
 
@@ -124,8 +130,90 @@ describe('a request that is repeated', () => {
   })
 })
 
-it('the size that a record may have is named, with the setting for it', () => {
-  expect(pageFailure(new RecordTooLargeError('a record has 9 MiB'))).toMatchObject({
-    message: expect.stringMatching(/a record has 9 MiB.*increase max_record_mb/),
+describe('a failure for the operator', () => {
+  it.each<[string, unknown, string, string, RegExp]>([
+    [
+      'a record that is too large, with the setting for it',
+      pageFailure(new RecordTooLargeError('a record has 9 MiB')),
+      'system',
+      'record-too-large',
+      /cannot be read: a record has 9 MiB\. .*increase max_record_mb/,
+    ],
+    [
+      'what is damaged',
+      pageFailure(new MalformedPageError('no comma at 7')),
+      'system',
+      'page-damaged',
+      /is damaged: no comma at 7\. The page was discarded/,
+    ],
+    [
+      'a connection that broke',
+      pageFailure(new InterruptedPageError('It broke.')),
+      'transient',
+      'connection-broke',
+      /^It broke\.$/,
+    ],
+    ['a page without an end', endlessBody(), 'system', 'page-without-end', /a page without an end/],
+    [
+      'how large a page may be that is read as a whole',
+      pageTooLarge(3 * 1024 ** 2),
+      'system',
+      'page-too-large',
+      /larger than 3 MiB/,
+    ],
+    [
+      'a link that came before',
+      endlessChain(true),
+      'system',
+      'links-in-a-circle',
+      /that it had sent before/,
+    ],
+    [
+      'pages without an end',
+      endlessChain(false),
+      'system',
+      'pages-without-end',
+      /page after page without an end/,
+    ],
+  ])('names %s', (_, error, failure, id, message) => {
+    expect(error).toMatchObject({ failure, id, message: expect.stringMatching(message) })
   })
+
+  it.each([
+    new RecordTooLargeError('x'),
+    new MalformedPageError('x'),
+    new InterruptedPageError('x'),
+  ])('has the failure of the page as its cause: %o', (error) => {
+    expect(pageFailure(error)).toMatchObject({ cause: error })
+  })
+
+  it('is a conflict on a list, which the next sync asks again', () => {
+    const conflict = status(409)
+    const tries = { ...newTries(), conflicts: POLICY.conflictMs.length }
+    expect(outcomeOf(conflict, 'list', tries)).toMatchObject({
+      failure: 'transient',
+      cause: conflict,
+    })
+  })
+})
+
+it.each<[string, unknown, boolean]>([
+  ['damaged content', pageFailure(new MalformedPageError('x')), true],
+  ['a record that is too large', pageFailure(new RecordTooLargeError('x')), true],
+  ['a connection that broke', pageFailure(new InterruptedPageError('x')), false],
+  ['damaged content that was not told yet', new MalformedPageError('x'), false],
+  ['another error with this cause', new Error('x', { cause: new MalformedPageError('x') }), false],
+  ['a failure without a cause', new ConnectorError('system', 'unexpected', 'x'), false],
+])('a page is damaged by %s: %s', (_, error, expected) => {
+  expect(isDamaged(error)).toBe(expected)
+})
+
+it.each<[string, unknown, boolean]>([
+  ['404', status(404), true],
+  ['405', status(405), true],
+  ['400', status(400), false],
+  ['403', status(403), false],
+  ['a fault of the program', new TypeError('x'), false],
+])('a collection does not have an operation that is answered with %s: %s', (_, error, expected) => {
+  expect(isNotOffered(error)).toBe(expected)
 })

@@ -6,7 +6,6 @@ import { addDays, windows } from '../ground/days.ts'
 import { createEndpoints } from '../http/endpoints.ts'
 import { referencedCollections, type Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
-import { deltaWindow, earliestDeltaStart, refuseLateStart } from '../sync/delta-window.ts'
 import { deltaStart, slicesOf } from './slices.ts'
 
 const PREFIX = '/connector/svcapi/api/v1'
@@ -130,41 +129,4 @@ describe('windows of days', () => {
   it('are none if the range is empty', () => {
     expect(windows({ from: '2026-02-01', until: '2026-01-31' }, 365)).toEqual([])
   })
-})
-
-describe('the first day that a delta may start on', () => {
-  // spec: Limits: access-clocking delta start date
-  it.each([
-    ['2026-11-20T03:00:00Z', '2025-01-01'],
-    ['2026-12-31T09:59:59Z', '2025-01-01'],
-    // In some time zone it is already the new year, and the service may be there.
-    ['2026-12-31T10:00:00Z', '2026-01-01'],
-    ['2027-01-01T00:00:00Z', '2026-01-01'],
-  ])('is at %s not before %s', (now, earliest) => {
-    expect(earliestDeltaStart(new Date(now))).toBe(earliest)
-  })
-
-  // spec: Limits: access-clocking delta start date
-  it.each([
-    ['an old start begins with the window', '2020-05-05', '2025-01-01'],
-    ['a start inside the window is kept', '2026-03-01', '2026-03-01'],
-  ])('%s', (_why, start, window) => {
-    expect(deltaWindow(start, new Date('2026-11-20T03:00:00Z'))).toBe(window)
-  })
-
-  it('has no window for undated streams', () => {
-    expect(deltaWindow(null, new Date())).toBeNull()
-  })
-})
-
-const now = new Date('2026-11-20T23:59:00Z')
-
-it.each([undefined, '1970-01-01', '2026-11-18'])('a stream may start on %s', (start) => {
-  expect(() => refuseLateStart(start, now)).not.toThrow()
-})
-
-it.each(['2026-11-19', '2035-01-01'])('a stream may not start on %s', (start) => {
-  expect(() => refuseLateStart(start, now)).toThrow(
-    `start_date must be the day before yesterday, 2026-11-18, or earlier; it is ${start}.`,
-  )
 })

@@ -1,6 +1,13 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { RetainedMonths } from '../config/config.ts'
-import { firstKept, firstRead } from './delta-window.ts'
+import {
+  deltaWindow,
+  earliestDeltaStart,
+  firstKept,
+  firstRead,
+  lastDayOf,
+  refuseLateStart,
+} from './delta-window.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
 const ALL = [{ months: 3 }]
@@ -27,4 +34,63 @@ test.each<[string, string | undefined, readonly RetainedMonths[], string | null,
   const settings = { startDate, retention }
   expect(firstKept('clockings', settings, NOW)).toBe(kept)
   expect(firstRead('clockings', settings, NOW)).toBe(read)
+})
+
+describe('the first day that a delta may start on', () => {
+  // spec: Limits: access-clocking delta start date
+  test.each([
+    ['2026-11-20T03:00:00Z', '2025-01-01'],
+    ['2026-12-31T09:59:59Z', '2025-01-01'],
+    // In some time zone it is already the new year, and the service may be there.
+    ['2026-12-31T10:00:00Z', '2026-01-01'],
+    ['2027-01-01T00:00:00Z', '2026-01-01'],
+  ])('is at %s not before %s', (now, earliest) => {
+    expect(earliestDeltaStart(new Date(now))).toBe(earliest)
+  })
+
+  // spec: Limits: access-clocking delta start date
+  test.each([
+    ['an old start begins with the window', '2020-05-05', '2025-01-01'],
+    ['a start inside the window is kept', '2026-03-01', '2026-03-01'],
+  ])('%s', (_why, start, window) => {
+    expect(deltaWindow(start, NOW)).toBe(window)
+  })
+
+  test('has no window for undated streams', () => {
+    expect(deltaWindow(null, NOW)).toBeNull()
+  })
+})
+
+const EVENING = new Date('2026-11-20T23:59:00Z')
+
+test.each([undefined, '1970-01-01', '2026-11-18'])('a stream may start on %s', (start) => {
+  expect(() => refuseLateStart(start, EVENING)).not.toThrow()
+})
+
+test.each(['2026-11-19', '2035-01-01'])('a stream may not start on %s', (start) => {
+  expect(() => refuseLateStart(start, EVENING)).toThrow(
+    `start_date must be the day before yesterday, 2026-11-18, or earlier; it is ${start}.`,
+  )
+})
+
+test.each<[string, Partial<Parameters<typeof lastDayOf>[0]>, number, string]>([
+  ['is today', {}, 0, '2026-11-20'],
+  ['is as many days ahead as the setting says', {}, 30, '2026-12-20'],
+  ['is not before that of an earlier list', { listedUntil: '2027-01-01' }, 30, '2027-01-01'],
+  ['is after that of an earlier list', { listedUntil: '2026-12-01' }, 30, '2026-12-20'],
+  [
+    'does not depend on earlier lists in a full refresh',
+    { listedUntil: '2027-01-01', mode: 'full_refresh' },
+    30,
+    '2026-12-20',
+  ],
+  [
+    'is the one that lists alone are asked for',
+    { listedUntil: '2027-01-01', mode: 'full_refresh', startsNoDelta: true },
+    30,
+    '2027-01-01',
+  ],
+])('the last day of lists %s', (_, given, futureDays, expected) => {
+  const listed = { listedUntil: null, mode: 'incremental', startsNoDelta: false, ...given } as const
+  expect(lastDayOf(listed, futureDays, NOW)).toBe(expected)
 })

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { addDays, type Day, dayOf, later } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import type { StreamRequest } from '../protocol/connector.ts'
 
 /**
  * The earliest date on which a delta may start now: 1 January of the previous year. It is the date in the easternmost
@@ -12,7 +13,7 @@ export function earliestDeltaStart(now: Date): Day {
 }
 
 /** The settings that a first day depends on. */
-type DaySettings = Pick<Config, 'startDate' | 'retention'>
+export type DaySettings = Pick<Config, 'startDate' | 'retention'>
 
 /**
  * The first day that is kept: the start date, or the first day of the oldest month that is kept, if that is later. Null
@@ -42,6 +43,27 @@ export function firstRead(stream: string, settings: DaySettings, now: Date): Day
 export function deltaWindow(start: Day | null, now: Date): Day | null {
   const earliest = earliestDeltaStart(now)
   return start !== null && start < earliest ? earliest : start
+}
+
+/** What the last day of lists depends on; see `StreamState`. */
+interface ListedDays {
+  readonly listedUntil: Day | null
+  readonly mode: StreamRequest['mode']
+  readonly startsNoDelta: boolean
+}
+
+/**
+ * The last day of lists. It is not before the last day of an earlier list: the warehouse has these rows, and they
+ * must not count as deleted if `future_days` is smaller now.
+ */
+export function lastDayOf(
+  { listedUntil, mode, startsNoDelta }: ListedDays,
+  futureDays: number,
+  now: Date,
+): Day {
+  const day = addDays(dayOf(now), futureDays)
+  const isBound = mode === 'incremental' || startsNoDelta
+  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
 }
 
 /**

@@ -7,10 +7,9 @@ import { charactersOf } from '../rows/stored-keys.ts'
 import type { Stream } from '../streams/collections.ts'
 import { isOfDelta, type Position } from './position.ts'
 import { addedFields, readState, type StoredState } from './stored-state.ts'
+import { continued, fromBeginning } from './stream-start.ts'
 import {
-  continued,
   createStreamState,
-  fromBeginning,
   type StartOver,
   type StateTools,
   type StreamState,

@@ -1,7 +1,7 @@
 import { addDays, type DayRange } from '../ground/days.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
-import type { LatestChanges } from '../rows/latest-changes.ts'
+import { countLacking, daysOf } from './comparison.ts'
 import { followChanges } from './delta.ts'
 import type { Compared, ComparisonReason } from './due.ts'
 import type { StreamContext } from './emit.ts'
@@ -78,7 +78,8 @@ async function listBetweenChanges(
       )
     if (outcome !== 'read') return false
     await followChanges(context)
-    const lacking = countLacking(watched, range, context)
+    const window = changesAfter(state.position)?.window ?? null
+    const lacking = countLacking(watched, { range, window, keys, parts })
     if (lacking === 0) return true
     const what = `${stream.stream}: the list of the audit is older than what the delta has reported: it lacks ${many(lacking, 'change')} of the latest`
     if (isAgain) {
@@ -96,30 +97,6 @@ async function listBetweenChanges(
   }
 }
 
-/** The number of changes that were known before the list and are still valid, but are missing in it. */
-function countLacking(
-  expected: LatestChanges,
-  range: DayRange | null,
-  { state, parts }: StreamContext,
-): number {
-  const { keys } = state
-  const window = changesAfter(state.position)?.window ?? ''
-  return [...expected].filter(([key, { version, day }]) => {
-    const isGone = version === null
-    // The changes after the list have reported something else.
-    if (keys.isTracked && keys.has(key) === isGone) return false
-    const listed = parts.listed(key)
-    // A row that the delta reports as deleted may only have moved before its window.
-    if (isGone) return listed !== undefined && !(listed.part < window)
-    if (listed !== undefined) return listed.version < version
-    // Before the window, no delta reports that a row is gone.
-    const isListedDay =
-      range === null || (day !== null && day >= window && day >= range.from && day <= range.until)
-    // A list that contains a later change is not old: the row was deleted without a report.
-    return isListedDay && parts.highestListed <= version
-  }).length
-}
-
 /** Lists the parts that differ a second time, and writes the rows that are equal in both lists. */
 async function writeParts(range: DayRange | null, context: StreamContext): Promise<void> {
   const { state, parts } = context
@@ -132,23 +109,4 @@ async function writeParts(range: DayRange | null, context: StreamContext): Promi
   const ranges = range === null ? [null] : daysOf(chosen, range)
   for (const days of ranges)
     if ((await readExtraLists({ purpose: 'repair', range: days }, context)) !== 'read') return
-}
-
-/**
- * The days of some months; days that the first list did not have are left out later. The whole range if a part is not
- * a month.
- */
-function daysOf(parts: ReadonlySet<string>, range: DayRange): DayRange[] {
-  const months = [...parts].sort()
-  if (!months.every((part) => /^\d{4}-\d\d$/.test(part))) return [range]
-  const days: DayRange[] = []
-  for (const month of months) {
-    const from = `${month}-01`
-    const next = `${addDays(from, 31).slice(0, 7)}-01`
-    const last = days.at(-1)
-    const isNext = last !== undefined && addDays(last.until, 1) === from
-    if (isNext) days.pop()
-    days.push({ from: isNext ? last.from : from, until: addDays(next, -1) })
-  }
-  return days
 }

@@ -15,7 +15,7 @@ import { createListedParts } from '../rows/listed-parts.ts'
 import { createIdBudget, type IdBudget } from '../rows/stored-keys.ts'
 import { createStreamInventory, type StreamInventory } from '../rows/stream-inventory.ts'
 import { INVENTORY, readScopes } from '../streams/streams.ts'
-import { refuseLateStart } from './delta-window.ts'
+import { lastDayOf, refuseLateStart } from './delta-window.ts'
 import { emitDeletes } from './emit.ts'
 import {
   createExpiredDeltas,
@@ -25,7 +25,7 @@ import {
 } from './notices.ts'
 import { continuesDelta, type Decision, decide, plan, startOf, storedCharacters } from './plan.ts'
 import { readStream } from './read-stream.ts'
-import { lastDayOf, type StreamState } from './stream-state.ts'
+import type { StreamState } from './stream-state.ts'
 import { createDeltaBarrier, inOrder, isDelta, type StreamTask } from './stream-task.ts'
 
 export interface RunSettings extends SessionSettings {

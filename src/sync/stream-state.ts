@@ -1,7 +1,7 @@
-import { addDays, type Day, dayOf } from '../ground/days.ts'
+import type { Day } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import type { Stamp, StreamStart } from '../protocol/connector.ts'
+import type { Stamp } from '../protocol/connector.ts'
 import { createLiveKeys } from '../rows/live-keys.ts'
 import type { IdBudget, StoredKeys } from '../rows/stored-keys.ts'
 import { lossesAt, type PartCounts, partsOf } from './losses.ts'
@@ -16,26 +16,8 @@ import {
   type StoredState,
   writeState,
 } from './stored-state.ts'
+import { continued, fromBeginning } from './stream-start.ts'
 import { mayChangeKeys, type StreamTask } from './stream-task.ts'
-
-/** A read from the beginning, which has about as many rows as the last complete one. */
-export function fromBeginning(why: string, wholeRows: number | null): StreamStart {
-  return { kind: 'begins', how: `from the beginning: ${why}`, expected: wholeRows ?? undefined }
-}
-
-/**
- * A read that continues from its stored state. The number of changes since the last sync is unknown, so none is
- * expected.
- */
-export function continued(stored: StoredState): StreamStart {
-  const { position, isSettled, wholeRows, rowsSoFar } = stored
-  if (position.phase === 'changes') return { kind: 'changes', how: 'incremental' }
-  if (position.phase === 'complete')
-    return { kind: 'whole', how: 'whole list', expected: wholeRows ?? undefined }
-  const isCounted = !isSettled && wholeRows !== null
-  const expected = isCounted ? Math.max(0, wholeRows - (rowsSoFar ?? 0)) : undefined
-  return { kind: 'continues', how: 'continued', expected }
-}
 
 /** Why a read starts over, in a few words and as the clause of a warning. */
 export interface StartOver {
@@ -203,20 +185,6 @@ export function createStreamState(
       )
     return encoded
   }
-}
-
-/**
- * The last day of lists. It is not before the last day of an earlier list: the warehouse has these rows, and they
- * must not count as deleted if `future_days` is smaller now.
- */
-export function lastDayOf(
-  { listedUntil, mode, startsNoDelta }: StreamState,
-  futureDays: number,
-  now: Date,
-): Day {
-  const day = addDays(dayOf(now), futureDays)
-  const isBound = mode === 'incremental' || startsNoDelta
-  return isBound && listedUntil !== null && listedUntil > day ? listedUntil : day
 }
 
 /** Throws for a state that the next sync would refuse. */
