@@ -249,4 +249,21 @@ describe.skipIf(IS_LEFT_OUT)('a history', () => {
     const left = `SELECT count(*) FROM pg_class WHERE relname LIKE 'closed%' AND relnamespace = '${schema()}_meta'::regnamespace`
     expect(Number(await server.query(left))).toBe(0)
   })
+
+  it('begins anew without values of before, once rows that a rewrite has kept may go', async () => {
+    const { emulator, sync, settings, ask } = await start(['people'], { people: 40, months: 0 })
+    settings['history'] = true
+    await sync()
+    const namesIn = async (place: string) =>
+      (await ask(`SELECT lastname FROM ${place}`)).flatMap(({ lastname }) => lastname ?? [])
+    const before = await namesIn(`${schema()}.people`)
+    Object.assign(settings, { personal_data: 'pseudonymised', privacy_key: PRIVACY_KEY })
+    emulator.hide((person) => person % 2 === 0)
+    const { exitCode, stderr } = await sync('--rewrite', '--forget-history')
+    expect(exitCode).toBe(2)
+    const approval = ['--approve-deletes', `${/people:\d+:\S+Z/.exec(stderr)}`]
+    expect((await sync('--rewrite', '--forget-history', ...approval)).exitCode).toBe(0)
+    const left = await namesIn(`${schema()}_history.people`)
+    expect([left.length, left.filter((name) => before.includes(name))]).toEqual([20, []])
+  })
 })

@@ -283,8 +283,11 @@ async function commitLoad(
   const isWhole = completeGeneration !== undefined
   const isReadWhole = present.isReadWhole || isWhole
   const isRead = isWhole || load.isKept === true
+  // No history has values of other settings: it does not begin with such rows that a read has kept.
+  const mayBegin = isWhole || present.generation !== 0 || table.history?.hasBegun === true
   const isOver = isRead || complete !== undefined
-  const history = isOver ? await noteRead(landing, table, isRead, moment) : table.history
+  const history =
+    isOver && mayBegin ? await noteRead(landing, table, isRead, moment) : table.history
   const now = { ...present, ...progress, table: { ...table, history }, members, isReadWhole }
   const isSame =
     members.length === present.members.length &&
