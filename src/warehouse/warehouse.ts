@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import type { ConnectorError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import {
@@ -83,6 +84,8 @@ export interface WarehouseSettings {
   readonly patience: Patience
   /** Where a copy is published afterwards. */
   readonly publish?: string | undefined
+  /** Whether everything is read anew, in place of what is there; by default false. */
+  readonly rewrites?: boolean | undefined
   readonly log: Log
 }
 
@@ -92,7 +95,16 @@ export interface WarehouseSettings {
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
   const { landing, span } = await openLanding(settings)
-  return createWarehouse(landing, span !== undefined, settings.log)
+  const { path, rewrites = false, log } = settings
+  // Rows, and bytes of rows, of before stay until it ends, whatever other syncs have read.
+  if (!rewrites && (await landing.present()).hasOwn('rewrite'))
+    log.warn(
+      warningOf(
+        'rewrite-not-complete',
+        `An earlier sync with --rewrite has not ended, so ${path} may still have values of before. The next sync with --rewrite continues.`,
+      ),
+    )
+  return createWarehouse(landing, span !== undefined, log)
 }
 
 /** The same without what only syncs do; `span` is how long closed versions are kept, if they are. */
