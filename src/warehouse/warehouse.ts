@@ -239,7 +239,7 @@ async function prepareStream(
   log: Log,
 ): Promise<Known> {
   const { sql } = landing
-  const { name, key: keys, schema, isOfSync } = spec
+  const { name, key: keys, version, schema, isOfSync } = spec
   const { present, members, views } = stored
   const before = stored.columns.get(name) ?? []
   const others = othersAmong(before, present.columnsOf(name))
@@ -250,7 +250,7 @@ async function prepareStream(
   // What has replaced damaged rows is not known to have changed.
   const read = warning === undefined ? stored.histories.get(name) : undefined
   const history = keepsHistory && isOfSync !== true ? historyOf(sql, name, read) : undefined
-  const table = { name, place, keys, columns, history, others }
+  const table = { name, place, keys, version, columns, history, others }
   assertNameIsFree(sql, table, before, present)
   if (warning !== undefined) log.warn(warning)
   const progress = await prepareTable(landing, table, before, damage, stored)
