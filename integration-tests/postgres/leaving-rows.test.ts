@@ -99,6 +99,41 @@ describe.skipIf(IS_LEFT_OUT)('a client that no longer sees half of the people', 
     expect((await verify()).summary).toMatchObject({ differences: 0, withheld: 0 })
   })
 
+  it('leaves nothing of a stream that a rewrite does not read, and hears of a rewrite that has not ended', async () => {
+    const { emulator, sync, settings, ask, folder, warehouse } = await start(['people', 'jobs'], {
+      people: 30,
+      months: 0,
+      pageSize: 10,
+    })
+    const words = ['sync', '--config', join(folder, 'config.json'), '--warehouse', warehouse]
+    const warning = expect.stringContaining('[rewrite-not-complete]')
+    const placesOfPeople = async () => {
+      const relations = await ask(
+        `SELECT oid::regclass::text AS name FROM pg_class WHERE relkind = 'r' AND relname LIKE '%people'`,
+      )
+      return relations.map(({ name }) => String(name)).filter((name) => name.includes(schema()))
+    }
+    settings['retry_minutes'] = 0
+    await sync()
+    emulator.fail(/^\/people.*continuation/, 500)
+    emulator.advance({ hours: 73 })
+    expect((await sync('--full-refresh')).exitCode).toBe(1)
+    expect(await placesOfPeople()).toHaveLength(2)
+    Object.assign(settings, { personal_data: 'minimal', streams: ['jobs'] })
+    emulator.fail(/^\/jobs/, 500)
+    expect((await sync('--streams', 'jobs')).exitCode).toBe(2)
+    expect(await protime(...words, '--rewrite')).toMatchObject({ exitCode: 1, stderr: warning })
+    emulator.clearFaults()
+    expect(await protime(...words)).toMatchObject({ exitCode: 0, stderr: warning })
+    expect(await protime(...words, '--rewrite')).toMatchObject({ exitCode: 0 })
+    expect(await protime(...words)).toMatchObject({
+      exitCode: 0,
+      stderr: expect.not.stringContaining('[rewrite'),
+    })
+    const [place, ...others] = await placesOfPeople()
+    expect([others, await ask(`SELECT count(*)::INT AS n FROM ${place}`)]).toEqual([[], [{ n: 0 }]])
+  })
+
   it('is warned of a column that has no values any more, unless its settings have emptied it', async () => {
     const { emulator, sync, settings } = await start(['people'], { people: 40, months: 0 })
     await sync()
@@ -248,5 +283,22 @@ describe.skipIf(IS_LEFT_OUT)('a history', () => {
     expect((await sync()).exitCode).toBe(0)
     const left = `SELECT count(*) FROM pg_class WHERE relname LIKE 'closed%' AND relnamespace = '${schema()}_meta'::regnamespace`
     expect(Number(await server.query(left))).toBe(0)
+  })
+
+  it('begins anew without values of before, once rows that a rewrite has kept may go', async () => {
+    const { emulator, sync, settings, ask } = await start(['people'], { people: 40, months: 0 })
+    settings['history'] = true
+    await sync()
+    const namesIn = async (place: string) =>
+      (await ask(`SELECT lastname FROM ${place}`)).flatMap(({ lastname }) => lastname ?? [])
+    const before = await namesIn(`${schema()}.people`)
+    Object.assign(settings, { personal_data: 'pseudonymised', privacy_key: PRIVACY_KEY })
+    emulator.hide((person) => person % 2 === 0)
+    const { exitCode, stderr } = await sync('--rewrite', '--forget-history')
+    expect(exitCode).toBe(2)
+    const approval = ['--approve-deletes', `${/people:\d+:\S+Z/.exec(stderr)}`]
+    expect((await sync('--rewrite', '--forget-history', ...approval)).exitCode).toBe(0)
+    const left = await namesIn(`${schema()}_history.people`)
+    expect([left.length, left.filter((name) => before.includes(name))]).toEqual([20, []])
   })
 })

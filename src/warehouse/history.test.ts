@@ -134,6 +134,32 @@ describe('a history, after a complete read of the rows 1 a and 2 b on the 1st,',
     ).toEqual([{ property: '"note"' }])
   })
 
+  it('makes no version of rows in the same version that an audit writes again for the sake of a field', async () => {
+    const write = (day: number, script: Script) =>
+      syncLists(file(), new Map([[jobs, script]]), {
+        now: () => new Date(Date.UTC(2026, 10, day)),
+      })
+    await write(
+      2,
+      whole(
+        2,
+        '{"id":1,"name":"a","changeVersion":"A"}',
+        '{"id":2,"name":"b","changeVersion":"A"}',
+      ),
+    )
+    await write(
+      3,
+      sending(
+        '{"id":1,"name":"a","changeVersion":"A","note":"n"}',
+        '{"id":2,"name":"b","changeVersion":"B","note":"n"}',
+      ),
+    )
+    expect(await versions()).toEqual(['1 a 01', '2 b 01-03', '2 b 03'])
+    expect(await rows('SELECT count(note)::INTEGER AS count FROM main.jobs')).toEqual([
+      { count: 2 },
+    ])
+  })
+
   it('keeps a variant as long as a closed version has a value in it', async () => {
     await syncLists(file(), new Map([[jobs, sending('{"id":1,"name":7}')]]))
     await sync(2, whole(2, row(1, 'a')))

@@ -25,8 +25,8 @@ export interface Settling {
 
 /**
  * Makes a table equal to the rows that came, and touches only rows that differ: as they were, they become closed versions if
- * the table has a history. Returns how many rows it has then. Values in columns of others stay where the key of their row
- * does.
+ * the table has a history. A field that no complete read has had fills rows that have not changed otherwise, and ends none.
+ * Returns how many rows it has then. Values in columns of others stay where the key of their row does.
  */
 export async function settle(
   landing: Landing,
@@ -159,10 +159,13 @@ function changes(
       .join(', ')
   const isFilled = ({ property }: Column) =>
     history?.hasBegun === true && !history.members.has(property)
-  // A new field fills all rows, of which only those are different that have others values besides.
+  // Without a complete read, only an equal version says that a row has not changed.
+  const version = columns.find(({ property }) => property === table.version)
+  const isUnchanged = isRead ? 'true' : version && `old.${quoted(version.name)} IS NOT NULL`
   const closes =
-    isRead && columns.some(isFilled)
-      ? `NOT (old.${IS_THERE} IS NOT NULL AND ${comes}) OR (${rowOf('old', isFilled)}) IS DISTINCT FROM (${rowOf('came')})`
+    isUnchanged !== undefined && columns.some(isFilled)
+      ? `NOT (old.${IS_THERE} IS NOT NULL AND ${comes} AND ${isUnchanged})
+        OR (${rowOf('old', isFilled)}) IS DISTINCT FROM (${rowOf('came')})`
       : 'true'
   return `SELECT ${old.map((key, i) => `coalesce(${key}, ${came[i]}) AS ${KEY}${i}`).join(', ')},
       old.${IS_THERE} IS NOT NULL AS ${IS_THERE}, ${comes} AS ${COMES}, ${closes} AS ${CLOSES}, old.${KNOWN_FROM}

@@ -15,6 +15,8 @@ export interface Table {
   readonly columns: readonly Column[]
   /** The members of the primary key. */
   readonly keys: readonly string[]
+  /** See `StreamSpec.version`. */
+  readonly version?: string | undefined
   /** Undefined if only what is true now is kept. */
   readonly history: History | undefined
   /** The columns in lower case that others have added. */
@@ -27,7 +29,7 @@ export interface History {
   readonly place: string
   /** Whether the stream has been read to its end: before, a row that is replaced is not a version. */
   readonly hasBegun: boolean
-  /** The members of records that a complete read has had. If a read is the first to fill one, its rows have not changed. */
+  /** The members of records that a complete read has had. See `settle`. */
   readonly members: ReadonlySet<string>
 }
 

@@ -121,7 +121,7 @@ async function syncFile<Config>(
   settings: WarehouseSyncSettings<Config>,
   history?: string,
 ): Promise<WarehouseSync> {
-  const { source, config, path, streams, owner, waitMs = 0, publish, tools } = settings
+  const { source, config, path, streams, owner, waitMs = 0, publish, rewrites, tools } = settings
   const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
   const engine = engineOf(path)
   if (publish !== undefined) await engine.assertPublishable(path, publish, owner)
@@ -129,7 +129,7 @@ async function syncFile<Config>(
   const { log } = tools
   return withFolder(path, engine.folderOf(path), async (folder) => {
     const warehouse = await openWarehouse({
-      ...{ path, folder, owner, patience, publish, log },
+      ...{ path, folder, owner, patience, publish, rewrites, log },
       history: history ?? (settings.keepsHistory === true ? FOREVER : undefined),
     })
     try {

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import type { ConnectorError } from '../ground/errors.ts'
+import { warningOf } from '../ground/message-ids.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import {
@@ -83,6 +84,8 @@ export interface WarehouseSettings {
   readonly patience: Patience
   /** Where a copy is published afterwards. */
   readonly publish?: string | undefined
+  /** Whether everything is read anew, in place of what is there; by default false. */
+  readonly rewrites?: boolean | undefined
   readonly log: Log
 }
 
@@ -92,7 +95,16 @@ export interface WarehouseSettings {
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
   const { landing, span } = await openLanding(settings)
-  return createWarehouse(landing, span !== undefined, settings.log)
+  const { path, rewrites = false, log } = settings
+  // Rows, and bytes of rows, of before stay until it ends, whatever other syncs have read.
+  if (!rewrites && (await landing.present()).hasOwn('rewrite'))
+    log.warn(
+      warningOf(
+        'rewrite-not-complete',
+        `An earlier sync with --rewrite has not ended, so ${path} may still have values of before. The next sync with --rewrite continues.`,
+      ),
+    )
+  return createWarehouse(landing, span !== undefined, log)
 }
 
 /** The same without what only syncs do; `span` is how long closed versions are kept, if they are. */
@@ -227,7 +239,7 @@ async function prepareStream(
   log: Log,
 ): Promise<Known> {
   const { sql } = landing
-  const { name, key: keys, schema, isOfSync } = spec
+  const { name, key: keys, version, schema, isOfSync } = spec
   const { present, members, views } = stored
   const before = stored.columns.get(name) ?? []
   const others = othersAmong(before, present.columnsOf(name))
@@ -238,7 +250,7 @@ async function prepareStream(
   // What has replaced damaged rows is not known to have changed.
   const read = warning === undefined ? stored.histories.get(name) : undefined
   const history = keepsHistory && isOfSync !== true ? historyOf(sql, name, read) : undefined
-  const table = { name, place, keys, columns, history, others }
+  const table = { name, place, keys, version, columns, history, others }
   assertNameIsFree(sql, table, before, present)
   if (warning !== undefined) log.warn(warning)
   const progress = await prepareTable(landing, table, before, damage, stored)
@@ -283,8 +295,11 @@ async function commitLoad(
   const isWhole = completeGeneration !== undefined
   const isReadWhole = present.isReadWhole || isWhole
   const isRead = isWhole || load.isKept === true
+  // No history has values of other settings: it does not begin with such rows that a read has kept.
+  const mayBegin = isWhole || present.generation !== 0 || table.history?.hasBegun === true
   const isOver = isRead || complete !== undefined
-  const history = isOver ? await noteRead(landing, table, isRead, moment) : table.history
+  const history =
+    isOver && mayBegin ? await noteRead(landing, table, isRead, moment) : table.history
   const now = { ...present, ...progress, table: { ...table, history }, members, isReadWhole }
   const isSame =
     members.length === present.members.length &&

@@ -2,7 +2,7 @@ import { ConnectorError } from '../../ground/errors.ts'
 import { isOwned, RedactedOtherwise } from '../account.ts'
 import { assertForgettable, forgetHistory, historySpan } from '../history.ts'
 import type { Owner, Replacement, ReplacementRules } from '../landing.ts'
-import { quoted } from '../sql.ts'
+import { nextName, quoted } from '../sql.ts'
 import { startOver } from '../tables.ts'
 import { told } from '../unwritable.ts'
 import type { PostgresLanding } from './landing.ts'
@@ -83,7 +83,8 @@ export async function prepareRewrite(
           await landing.run(
             [
               `DELETE FROM ${tableOf(stream)}`,
-              `UPDATE ${account}.streams SET rows = 0 WHERE stream = ${literal(stream)}`,
+              `DROP TABLE IF EXISTS ${account}.${quoted(nextName(stream))}`,
+              `UPDATE ${account}.streams SET rows = 0, next_generation = NULL, next_rows = NULL WHERE stream = ${literal(stream)}`,
               startOver(landing.sql, stream),
             ].join(';\n'),
           )
