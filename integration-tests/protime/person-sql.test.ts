@@ -95,6 +95,7 @@ async function expectSame(dialect: string, run: Run): Promise<void> {
   const numbers = async (sql: string) => (await run(sql)).map(Number)
   expect(await numbers(`SELECT ${each.join(', ')}`)).toEqual(Object.values(exported))
   const before = await numbers(all)
+  expect(shows.includes('_history')).toBe(dialect === 'postgres')
   await run(shows)
   expect(await numbers(all)).toEqual(before)
   await run(script)

@@ -12,6 +12,13 @@ const ONLY_YOU: Readonly<Record<PersonDialect, readonly string[]>> = {
     'COPY FROM DATABASE into a new file: free blocks of this one keep the bytes of deleted rows. For a file of protime sync, use protime person erase instead.',
   ],
 }
+/** What rows were before is in views, whose columns depend on the stream. */
+const EARLIER: Readonly<Record<PersonDialect, readonly string[]>> = {
+  postgres: [
+    '-- Earlier versions, where protime sync keeps a history: select from the views of its schema that ends with _history, by person_id (people: id; external_references: internalreference).',
+  ],
+  duckdb: [],
+}
 const ANYWHERE = [
   "Texts that can name the person, such as comments in assignments: WHERE lower(comments) LIKE '%name%'.",
   'Models and snapshots of dbt, backups, replicas, extracts of BI tools, logs at the level debug.',
@@ -36,7 +43,10 @@ export function personSql(
       return `FROM ${stream} AS source WHERE ${isHere.join(' OR ')};`
     })
   const head = '-- In the current schema. Leave out tables that were not loaded.'
-  if (!isErase) return [head, ...tables.map((rows) => `SELECT source.* ${rows}`)].join('\n')
+  if (!isErase)
+    return [head, ...tables.map((rows) => `SELECT source.* ${rows}`), ...EARLIER[dialect]].join(
+      '\n',
+    )
   return [
     head,
     '-- Only when the service no longer lists the person, or a sync brings the rows back.',
