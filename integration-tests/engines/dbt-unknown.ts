@@ -30,10 +30,13 @@ const COMPARED: Readonly<
   protime__people: { key: ['person_id'] },
   protime__person_days: { key: ['person_id', 'date_day'] },
   protime__absences: { key: ['absence_id'] },
+  // Without decisions, years in which all absences were refused have a row, too.
   protime__absence_years: {
     key: ['person_id', 'year'],
     of: `select tenant, person_id, year, ${['minutes_taken', 'minutes_planned', 'minutes_awaiting'].map(knownSum).join(', ')}
-      from protime__absence_years group by 1, 2, 3`,
+      from protime__absence_years y where exists (
+        select 1 from protime__absence_years w where w.tenant = 'complete' and w.person_id = y.person_id and w.year = y.year)
+      group by 1, 2, 3`,
   },
   protime__clockings: { key: ['clocking_id'] },
   protime__counters: { key: ['person_id', 'date_day', 'counter_definition_id'] },
