@@ -38,12 +38,15 @@ export class StartError extends ConnectorError {
   override name = 'StartError'
 }
 
-/** Waits for what must succeed before a command can start: then somebody has to correct it first. */
+/**
+ * Waits for what must succeed before a command can start. If it fails, somebody has to correct it first, unless another
+ * attempt may succeed: a scheduler is told the same as by a sync.
+ */
 export async function orStartError<T>(starting: Promise<T>): Promise<T> {
   try {
     return await starting
   } catch (error) {
-    if (!(error instanceof ConnectorError)) throw error
+    if (!(error instanceof ConnectorError) || error.failure === 'transient') throw error
     throw new StartError(error.failure, error.id, error.message)
   }
 }
