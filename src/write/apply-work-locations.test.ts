@@ -58,6 +58,7 @@ function serviceWith(has: string, answers: string, isListed: boolean) {
     left.set(request.trim(), all.split(' '))
   const answerTo = (request: string) => {
     asked.push(request)
+    if (asked.length > 100) throw new Error('It asks without an end.')
     const answer = left.get(request)?.shift() ?? 'ok'
     if (answer === '500') throw new ClientError('transient', 'x-test', 'Down.', { status: 500 })
     if (/^\d+$/.test(answer)) throw refused(`No, ${answer}.`, Number(answer))
