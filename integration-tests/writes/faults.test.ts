@@ -91,47 +91,6 @@ describe('a run', () => {
     },
   )
 
-  it('takes over no work location of the same name if the references are not listed', async () => {
-    tenant = await openTenant()
-    const { id } = tenant.emulator.insert('work-locations', { name: { default: SITE.name } })
-    tenant.emulator.fail('/external-references/work-locations', 404, { method: 'GET' })
-    const { lines } = await tenant.write('work_locations', [SITE])
-    const reason = `The work location ${id} has this name, and the service does not say whether it has another reference: register the reference for it if it is the right one.`
-    expect(lines).toMatchObject([{ outcome: 'ambiguous', ids: [String(id)], reason }])
-    expect(tenant.requested('POST', 'PUT')).toEqual([])
-  })
-
-  it('names the work locations that may be meant, if there are several', async () => {
-    tenant = await openTenant()
-    const insert = () => tenant.emulator.insert('work-locations', { name: { default: 'Nowhere ' } })
-    const ids = [insert(), insert()].map((one) => String(one['id']))
-    const { exitCode, lines } = await tenant.write('work_locations', [SITE])
-    expect([exitCode, lines]).toMatchObject([1, [{ outcome: 'ambiguous', ids }]])
-    expect(tenant.requested('POST', 'PUT')).toEqual([])
-  })
-
-  it('names the owner of the reference and the work location created in vain, if another run was faster', async () => {
-    tenant = await openTenant()
-    let holder = ''
-    tenant.emulator.onRequest(({ method, path }) => {
-      if (method !== 'POST' || path.includes('/connect/') || holder !== '') return
-      holder = String(tenant.emulator.insert('work-locations', { name: { default: 'x' } })['id'])
-      tenant.emulator.setReference('work-locations', 'erp', 'N1', Number(holder))
-    })
-    const { exitCode, lines } = await tenant.write('work_locations', [SITE])
-    const made = String(sites()[0]?.['id'])
-    expect([exitCode, lines]).toMatchObject([
-      1,
-      [
-        {
-          outcome: 'rejected',
-          ids: [holder, made],
-          reason: expect.stringMatching(`for work location ${holder}\\. Work location ${made},`),
-        },
-      ],
-    ])
-  })
-
   it('rejects the record that the client has no access to, and writes the others', async () => {
     tenant = await openTenant()
     tenant.emulator.fail(/hr\/A$/, 403, { method: 'PUT' })

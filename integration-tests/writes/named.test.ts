@@ -173,35 +173,4 @@ describe('work locations', () => {
       expect(tenant.requested('GET').filter((one) => one === 'GET /work-locations')).toHaveLength(1)
     },
   )
-
-  it('are found in the list when the answer to the creation is lost', async () => {
-    tenant = await openTenant()
-    tenant.emulator.fault('/work-locations', 'after-last-byte', { times: 1, method: 'POST' })
-    const { outcomes } = await tenant.write('work_locations', [record])
-    expect([outcomes, named().length, tenant.requested('POST').length]).toEqual([['created'], 1, 1])
-  })
-
-  it('are not requested again while their creation is unknown, and are created by the next run', async () => {
-    tenant = await openTenant()
-    tenant.emulator.fault('/work-locations', 'reset', { times: 1, method: 'POST' })
-    const first = await tenant.write('work_locations', [record])
-    expect([first.outcomes, named()]).toEqual([['unknown'], []])
-    expect((await tenant.write('work_locations', [record])).outcomes).toEqual(['created'])
-    expect(named()).toHaveLength(1)
-  })
-
-  it('without the reference are adopted if one has the name, and refused if two have it', async () => {
-    tenant = await openTenant()
-    const { externalReferences: _, ...body } = record
-    const insert = () =>
-      tenant.emulator.insert('work-locations', { ...body, name: { default: body.name } })
-    insert()
-    expect((await tenant.write('work_locations', [record])).outcomes).toEqual(['adopted'])
-    insert()
-    insert()
-    const other = { ...record, externalReferences: { erp: 'N2' } }
-    const { lines } = await tenant.write('work_locations', [other])
-    expect(lines).toMatchObject([{ outcome: 'ambiguous' }])
-    expect(tenant.requested('POST')).toEqual([])
-  })
 })

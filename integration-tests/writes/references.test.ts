@@ -77,17 +77,6 @@ describe('references', () => {
     },
   )
 
-  it.each(SECOND_VALUES)('can be swapped if a second value %s', async (secondValue) => {
-    tenant = await openTenant({ secondValue })
-    tenant.emulator.setReference('people', 'hr', 'A', 1)
-    tenant.emulator.setReference('people', 'hr', 'B', 2)
-    const { outcomes } = await tenant.write('external_references', [hr('A', 2), hr('B', 1)])
-    expect([outcomes, tenant.links('people', 'hr')]).toEqual([
-      ['written', 'written'],
-      { A: '2', B: '1' },
-    ])
-  })
-
   it.each([
     ['keeps', true, ['PUT', 'DELETE', 'PUT'], { outcome: 'written', relinked: true }, { A1: '3' }],
     ['keeps', false, [], { outcome: 'rejected', status: 400 }, { A1: '2' }],

@@ -10,8 +10,9 @@ import { mayDelete } from './brake.ts'
 import { followChanges } from './delta.ts'
 import { type Compared, isListDue } from './due.ts'
 import { emit, type StreamContext } from './emit.ts'
-import { isExtra, type ListsOutcome, readExtraLists, recheckSettings } from './lists.ts'
+import { type ListsOutcome, readExtraLists, recheckSettings } from './lists.ts'
 import { changesAfter, LIST } from './position.ts'
+import { isExtra } from './stream-failures.ts'
 
 /** The number of rows that are requested one by one, unless the read had more pages than this. */
 const MOST_SINGLE = 100
@@ -222,7 +223,7 @@ async function askEach(context: StreamContext, asked: readonly Key[]): Promise<b
     } catch (error) {
       if (isDamaged(error)) return false
       const isRefusal = error instanceof HttpError && error.failure !== 'transient'
-      if (!isRefusal && !isExtra(error, context)) throw error
+      if (!isRefusal && !isExtra(error, state.position)) throw error
       if (!isRefusal || id === known || !error.is('missing')) return false
       missing++
       if (found === 0 && missing === MOST_SINGLE) return false

@@ -2,7 +2,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
-import { DeadLinkError, isNotOffered, type LinkKind } from '../pages/page-failures.ts'
+import { isNotOffered, type LinkKind } from '../pages/page-failures.ts'
 import { deltaStart } from '../pages/slices.ts'
 import { changedRows, type Leaving } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
@@ -17,6 +17,7 @@ import {
   type Link,
   type Position,
 } from './position.ts'
+import { conflictOn, refusedDelta, withoutDeltaLink } from './stream-failures.ts'
 
 /** Reads the first phase of a delta: all rows in its window. */
 export async function initial(position: Initial, context: StreamContext): Promise<Position> {
@@ -57,16 +58,6 @@ export async function initial(position: Initial, context: StreamContext): Promis
     historyAt: null,
   }
   return hasHistory(start, window) ? historyOf(changes) : changes
-}
-
-/** The error for a delta that the service offered before and now refuses. A list instead would cover other days. */
-function refusedDelta(error: HttpError): ConnectorError {
-  return new ConnectorError(
-    'transient',
-    'delta-refused',
-    `The service refused the delta of this collection, which it offered before. Nothing is lost, and the next sync tries again; if the service no longer offers this delta, the stream has to be read anew, from its list. ${error.message}`,
-    { cause: error },
-  )
 }
 
 /** Follows the delta link once, and reads everything that changed since the service sent it. */
@@ -123,7 +114,7 @@ async function* emitDelta(
   context: StreamContext,
   settings: EmitSettings,
 ): AsyncGenerator<{ readonly link: Link; readonly isLast: boolean }, void> {
-  const { state, clock, endpoints } = context
+  const { state, output, clock, endpoints } = context
   const of = requestUrl({ path: `/${state.stream.collection}` }, endpoints)
   try {
     const pages = emit(first, kind, { ...settings, of }, context)
@@ -133,45 +124,13 @@ async function* emitDelta(
       yield { link: { url: link, at: clock.now() }, isLast: nextLink === undefined }
     }
   } catch (error) {
-    const isConflict = error instanceof HttpError && error.is('conflict')
-    throw isConflict ? await conflictError(error, context) : error
+    if (!(error instanceof HttpError && error.is('conflict'))) throw error
+    const { position } = state
+    const failure = conflictOn(error, position)
+    if (failure instanceof ConnectorError) {
+      if (position.phase === 'changes') state.moveTo({ ...position, requested: false })
+      await output.checkpoint({ flush: true })
+    }
+    throw failure
   }
-}
-
-/**
- * Converts a conflict (409) on a delta to an error. Usually another consumer causes it, and starting over would end
- * that consumer's delta. But if this link may have been requested before and its answer was lost, the link is used
- * up, and only starting over helps.
- */
-async function conflictError(
-  conflict: HttpError,
-  { state, output }: StreamContext,
-): Promise<Error> {
-  const { position } = state
-  if (position.phase === 'changes') {
-    if (position.maybeConsumed || conflict.isRepeat)
-      return new DeadLinkError('used', conflict.message)
-    state.moveTo({ ...position, requested: false })
-  }
-  await output.checkpoint({ flush: true })
-  return new ConnectorError(
-    'transient',
-    'another-consumer',
-    `Another consumer seems to read the changes of this collection: the service allows one active delta for each collection. Make sure that no second connection or program reads it with the same client; the next sync tries again. ${conflict.message}`,
-    { cause: conflict },
-  )
-}
-
-/**
- * The error for a delta without a link to its changes. A stored link may be wrong; reading from the beginning
- * corrects that.
- */
-function withoutDeltaLink(isContinued: boolean): Error {
-  const what = 'The service responded to a delta without a link to its changes.'
-  if (isContinued) return new DeadLinkError('unusable', what)
-  return new ConnectorError(
-    'system',
-    'no-delta-link',
-    `${what} Nothing is lost; tell the operator of the service if it happens again.`,
-  )
 }

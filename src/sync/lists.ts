@@ -2,7 +2,7 @@ import type { DayRange } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
-import { DeadLinkError, isNotOffered } from '../pages/page-failures.ts'
+import { isNotOffered } from '../pages/page-failures.ts'
 import { deltaStart, type Slice, slicesOf } from '../pages/slices.ts'
 import { changedRows } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
@@ -16,6 +16,7 @@ import {
   type List,
   type Position,
 } from './position.ts'
+import { isExtra } from './stream-failures.ts'
 
 /**
  * Reads lists: of a stream without a delta, of a full refresh, or of the days before a delta's window. Interrupted lists
@@ -146,7 +147,7 @@ export async function readExtraLists(
     // A service that has answered one of these lists offers them.
     const isOffered = isBegun || pages.count > before
     if (isNotOffered(error) && !isOffered) return 'not offered'
-    if (!isExtra(error, context)) throw error
+    if (!isExtra(error, state.position)) throw error
     log.warn(
       warningOf(
         'lists-failed',
@@ -163,16 +164,6 @@ function slicesIn(range: DayRange | null, { state, config, endpoints }: StreamCo
   if (state.stream.nested !== 'referenced_collections') return slices
   const collections = new Set([...state.keys.gone()].map(collectionOf))
   return collections.size === 0 ? slices : slices.filter(({ key }) => collections.has(key))
-}
-
-/** Failures that do not come from the answers of the service. */
-const OWN_FAULTS: ReadonlySet<string> = new Set(['library-misused', 'state-not-valid'])
-
-/** Whether a failure concerns only work in addition to a delta that works. */
-export function isExtra(error: unknown, { state }: StreamContext): boolean {
-  if (changesAfter(state.position) === undefined) return false
-  if (error instanceof DeadLinkError) return true
-  return error instanceof ConnectorError && !OWN_FAULTS.has(error.id)
 }
 
 /** The position of a listing: its slice and page, null for the first page. */

@@ -130,7 +130,9 @@ describe('a position', () => {
     ['a page of a list without its list', { ...LIST, page: PAGE, until: '2026-12-31' }, {}, {}],
     ['a list without a last day', { ...LIST, slice: '' }, {}, {}],
     ['a page without a list and a last day', { ...LIST, page: PAGE }, {}, {}],
+    ['a list without days and a last day', { ...LIST, slice: 'people' }, withoutDays, {}],
     ['a list that ends before it begins', { ...LIST, slice: '', until: '2023-12-31' }, {}, {}],
+    ['lists that end before they begin', { ...LIST, until: '2023-12-31' }, {}, {}],
     ['the end of a list with a page', WHOLE, {}, { link: PAGE.url }],
     ['the end of a list with a list', WHOLE, {}, { slice: '' }],
     [
@@ -141,6 +143,10 @@ describe('a position', () => {
     ],
   ])('is not restored from %s', (_, position, given, fields) => {
     expect(restored(position, given, fields)).toBeUndefined()
+  })
+
+  it('behind lists has requested no changes yet', () => {
+    expect(restored(HISTORY, {}, { requested: true })).toEqual(restored(HISTORY))
   })
 
   it('of a stream that was never read is the end of a list', () => {

@@ -1,4 +1,3 @@
-import { ConnectorError } from '../ground/errors.ts'
 import { DeadLinkError } from '../pages/page-failures.ts'
 import { deleteMissing, mayDelete, refuseWithheld, warnOfReported } from './brake.ts'
 import { confirmMissing, confirmUnconfirmed } from './confirm.ts'
@@ -10,6 +9,7 @@ import { reasonOfDeadLink } from './plan.ts'
 import type { Position } from './position.ts'
 import { reconcile } from './reconcile.ts'
 import { leaveDays } from './retention.ts'
+import { failureOfRestart } from './stream-failures.ts'
 
 /**
  * Reads one stream completely: from the position in its state, and from the beginning again if a link is dead. It
@@ -44,15 +44,21 @@ async function readToEnd(context: StreamContext): Promise<void> {
       const now = clock.now()
       const reason = reasonOfDeadLink(error, state.position, now)
       if (reason.isQuiet) expiredDeltas.add(state.stream.stream, pages.count > 0)
-      if (state.mode === 'full_refresh' && !state.keys.isTracked) {
-        // The rows stay if the next sync may belong to the same refresh.
-        if (state.refresh === null) {
-          state.beginAnew(now)
-          await output.checkpoint({ flush: true })
-        }
-        throw refreshNotRepeated(error, state.refresh !== null)
+      const { mode, refresh } = state
+      const { isTracked } = state.keys
+      const failure = failureOfRestart(error, {
+        mode,
+        refresh,
+        isTracked,
+        pages: pages.count,
+        best,
+      })
+      // The rows stay if the next sync may belong to the same refresh.
+      if (failure?.id === 'refresh-not-repeated' && refresh === null) {
+        state.beginAnew(now)
+        await output.checkpoint({ flush: true })
       }
-      if (pages.count <= best) throw neverFinishes(error)
+      if (failure !== undefined) throw failure
       best = pages.count
       state.startOver(reason, now)
       output.note({ type: 'started over', start: state.begunFrom })
@@ -119,29 +125,4 @@ async function read(position: Position, context: StreamContext): Promise<Positio
     case 'complete':
       return position
   }
-}
-
-/**
- * The error for a full refresh that cannot start over: without the ids of the rows it has sent, it would send them
- * twice.
- */
-function refreshNotRepeated(error: DeadLinkError, isNumbered: boolean): ConnectorError {
-  const next = isNumbered
-    ? 'Further attempts of this job fail as well; the next job has another generation_id, and starts it from the beginning.'
-    : 'The next sync starts it from the beginning.'
-  return new ConnectorError(
-    'transient',
-    'refresh-not-repeated',
-    `This full refresh cannot start over, because the ids of the rows that it has sent do not fit into the state, and these rows would be sent twice. ${next} Read the stream as incremental if this happens again. ${error.message}`,
-    { cause: error },
-  )
-}
-
-function neverFinishes(error: DeadLinkError): ConnectorError {
-  return new ConnectorError(
-    'transient',
-    'links-die',
-    `The service's links expire before the stream is complete, probably because another program reads this tenant with the same client at this moment. The next sync tries again. ${error.message}`,
-    { cause: error },
-  )
 }

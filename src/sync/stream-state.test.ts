@@ -105,7 +105,7 @@ describe('a read', () => {
       listedUntil: '2026-12-31',
       rowsCounted: null,
       isContinued: true,
-      begunFrom: { kind: 'changes' },
+      startsNoDelta: false,
     })
   })
 

@@ -36,6 +36,7 @@ function serviceWith(links: string, answers: string) {
   let [running, parallel] = [0, 0]
   const answerTo = async (request: string, onUncertain?: () => void) => {
     asked.push(request)
+    if (asked.length > 100) throw new Error('It asks without an end.')
     parallel = Math.max(parallel, ++running)
     await Promise.resolve()
     running--

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ClientError } from '../client/client-error.ts'
 import { parseWriteSettings } from '../config/write-settings.ts'
-import { createJournal } from './journal.ts'
 import { createFakeService, write } from './testing/fake-service.ts'
 import { CONCURRENCY } from './write-batch.ts'
 import { createWriter } from './writer.ts'
@@ -121,30 +120,6 @@ it('a run that is killed leaves no more links deleted than it has requests at a 
   expect(people.size).toBeGreaterThanOrEqual(old.length - CONCURRENCY)
 })
 
-it('a work location whose creation is not confirmed is requested once, however many records need it', async () => {
-  const service = createFakeService(OPTIONS)
-  const data = { externalReferences: { erp: 'N1' }, name: 'North' }
-  const records = [data, data].map((one) => ({ data: one, isDelete: false }))
-  const faults = ['none', 'none', 'none', 'lost-before'] as const
-  const input = { service, object: 'work_locations', records, batchSize: 1 } as const
-  const outcomes = await write({ ...input, faults })
-  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown'])
-  expect(service.writes).toEqual(['post location'])
-})
-
-it('a reference whose work location waits for another one of its name gets none of another name in the meantime', async () => {
-  const service = createFakeService(OPTIONS)
-  const records = [
-    ['N1', 'North'],
-    ['N2', 'North'],
-    ['N2', 'East'],
-  ].map(([erp, name]) => ({ data: { externalReferences: { erp }, name }, isDelete: false }))
-  const faults = ['none', 'none', 'none', 'lost-before'] as const
-  const outcomes = await write({ service, object: 'work_locations', records, faults })
-  expect(outcomes.map(({ outcome }) => outcome)).toEqual(['unknown', 'unknown', 'unknown'])
-  expect(service.writes).toEqual(['post location'])
-})
-
 describe.each([
   ['case alone', { cases: 'one' }],
   ['case alone', { cases: 'lower' }],
@@ -221,17 +196,6 @@ it('a value can be respelled: the other form is deleted first', async () => {
   expect([...people]).toEqual([['A1', '1']])
 })
 
-it('a link that a late effect of an own request has undone is unknown', async () => {
-  const service = createFakeService(OPTIONS)
-  const people = service.linksOf('people', 'hr').set('A', '1')
-  const faults = ['none', 'none', 'none', 'late'] as const
-  const input = { service, object: 'external_references', records: [hr('A', '2')] } as const
-  const [outcome] = await write({ ...input, faults })
-  expect(service.writes.map((one) => one.split(' ')[0])).toEqual(['put', 'put', 'delete', 'put'])
-  expect([outcome?.outcome, [...people]]).toEqual(['unknown', []])
-  expect(await write(input)).toMatchObject([{ outcome: 'written' }])
-})
-
 it('a job category that a late effect of an own request has undone is unknown', async () => {
   const service = createFakeService(OPTIONS)
   service.categories.set('1', { name: { default: 'Clerks' }, version: 1 })
@@ -293,23 +257,6 @@ it('a work location is not created again if its request had hung for a while, an
     vi.useRealTimers()
   }
   expect(service.locations.size).toBe(1)
-})
-
-it('work locations of an earlier run are waited for together', async () => {
-  const service = createFakeService(OPTIONS)
-  const waits: number[] = []
-  for (const name of ['North', 'South', 'East'])
-    await service.journal.add({ kind: 'creation', reference: 'erp', value: name, name })
-  const sleep = async (ms: number) => void waits.push(ms)
-  await write({ service, object: 'work_locations', records: [NORTH], time: { sleep } })
-  expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(10_000)
-})
-
-it('a work location is waited for in the same run if nothing survives it', async () => {
-  const service = createFakeService(OPTIONS)
-  const input = { service, object: 'work_locations', journal: createJournal() } as const
-  const outcomes = await write({ ...input, records: [NORTH], faults: NOT_CREATED_YET })
-  expect([outcomes, service.locations.size]).toMatchObject([[{ outcome: 'created' }], 1])
 })
 
 it('a link that cannot be restored ends the references, and the next run restores it', async () => {

@@ -72,8 +72,8 @@ describe('the failure of a statement', () => {
     ],
     [failed('ECONNRESET', ''), `The connection to the server was lost: ECONNRESET. ${CONTINUES}`],
     [
-      failed('55P03', 'canceling statement due to lock timeout'),
-      `Somebody else's statement holds a lock that the warehouse needs: canceling statement due to lock timeout. ${CONTINUES}`,
+      failed('55P03', 'the lock took too long'),
+      `Somebody else's statement holds a lock that the warehouse needs: the lock took too long. ${CONTINUES}`,
     ],
     [
       failed('40001', 'could not serialize 17'),
