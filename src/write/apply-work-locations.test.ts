@@ -192,6 +192,7 @@ describe('a work location', () => {
     is not created if nobody says who has the reference   |                 | N1:North | get N1: =? | list, get N1 | rejected
     is not created if that question is refused            |                 | N1:North | get N1: 403 | list, get N1 | rejected 403
     is adopted by its name                                | 7:North         | N1:North | | list, get N1, put N1=7 | adopted
+    is adopted with another description                   | 7:North/Main    | N1:North/Side | | list, get N1, put N1=7 | adopted
     is created beside one with another reference          | 7:North=N2      | N1:North | | ${CREATES}, forget North, put N1=101 | created
     is created beside one with another name               | 7:East          | N1:North | | ${CREATES}, forget North, put N1=101 | created
     is one of two with its name                           | 7:North 8:North | N1:North | | list, get N1 | ambiguous 7 8
@@ -233,6 +234,7 @@ describe('a work location', () => {
     is found in the list if the answer has no id   | | N1:North | create North: unnamed | ${CREATES}, list, forget North, put N1=100 | created
     is one of two in the list                      | | N1:North | create North: twice | ${CREATES}, list, forget North | ambiguous 100 101
     is unknown if the list fails                   | | N1:North | create North: done; list: ok 500 | ${CREATES}, list | unknown 502
+    is unknown if the answer has no id and the list fails | | N1:North | create North: unnamed; list: ok 500 | ${CREATES}, list | unknown
     holds back its reference                       | | N1:North N1:East | create North: lost | ${CREATES}, list | unknown, unknown
     holds back its name                            | | N1:North N2:North | create North: lost | ${CREATES}, list, get N2, list | unknown, unknown
     holds back the reference of one of its name    | | N1:North N2:North N2:East | create North: lost | ${CREATES}, list, get N2, list | unknown, unknown, unknown
@@ -255,14 +257,23 @@ describe('a work location', () => {
     expect(all).toMatchObject({ requests: 'list, get N1', told: 'ambiguous 7' })
   })
 
+  it('is created if none has its name, also if references are not listed', async () => {
+    expect(await applied('', 'N1:North', '', { isListed: false })).toMatchObject({
+      told: 'created',
+    })
+  })
+
   it('is not noted in a dry run, nor is an earlier one waited for', async () => {
     const all = await applied('', 'N1:North', '', { dryRun: true, earlier: ['East'] })
     expect(all.requests).toBe('list, get N1, create North, put N1=100')
   })
 
-  it('has the name and the description of its record', async () => {
-    const { locations } = await applied('', 'N1:North/Main', '')
-    expect([...locations.values()]).toEqual([bodyOf('North', 'Main', '100')])
+  it.each([
+    ['N1:North/Main', bodyOf('North', 'Main', '100')],
+    ['N1:North', bodyOf('North', undefined, '100')],
+  ])('has the name and the description of its record: %s', async (wanted, expected) => {
+    const { locations } = await applied('', wanted)
+    expect([...locations.values()]).toEqual([expected])
   })
 
   it.each([
