@@ -7,16 +7,19 @@ delete process.env['NODE_EXTRA_CA_CERTS']
 
 /** The files that take longest are run first. Otherwise all others have finished long before the last of these ends. */
 const LONGEST = [
+  'proof/privacy',
+  'integration-tests/postgres',
+  'random-commits',
+  'library/building-a-source',
   'protime-person',
   'protime-sync',
   'proof/inventory',
   'proof/brake',
   'proof/verify',
-  'integration-tests/postgres',
   'integration-tests/histories',
   'airbyte/processes',
-  'proof/privacy',
-  'library/building-a-source',
+  'warehouse/history',
+  'file-of-ours',
   'singer-interruptions',
   'webhooks/syncs',
   'webhooks/deliveries',
