@@ -24,6 +24,8 @@ export interface Engine {
   readonly name: string
   /** Python packages with their versions, as pip takes them. */
   readonly requirements: readonly string[]
+  /** The name of the environment of these packages, by default its own. */
+  readonly environment?: string
   /** Modules of Python that take seconds to import: its programs are processes of their own, forked from one that has them. */
   readonly imports?: readonly string[]
   run(tools: Tools): Promise<void>

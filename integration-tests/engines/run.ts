@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fast, protocolModels } from './airbyte.ts'
 import { execute as executeProgram, outputOf } from './command.ts'
-import { dbt } from './dbt.ts'
+import { dbtCases, dbtLandings } from './dbt.ts'
 import { duckDbs } from './duckdb.ts'
 import type { Engine, Tools } from './engine.ts'
 import { openForks } from './forks.ts'
@@ -17,7 +17,8 @@ import { singerTools } from './singer-tools.ts'
 
 /** Everybody who has to accept the connector; who takes longest comes first, so that nobody waits for them in the end. */
 const engines: readonly Engine[] = [
-  dbt,
+  dbtCases,
+  dbtLandings,
   meltano,
   pyairbyte,
   install,
@@ -117,7 +118,7 @@ async function main(names: readonly string[]): Promise<void> {
   // An installation stops this process, and with it the emulators of other engines.
   for (const engine of engines.filter(({ name }) => names.length === 0 || names.includes(name))) {
     const step = stepsOf(engine, tell)
-    const install = async () => pythonWith(engine.name, engine.requirements)
+    const install = async () => pythonWith(engine.environment ?? engine.name, engine.requirements)
     const interpreter = await step('installed', install)
     if (interpreter !== undefined) ready.push(() => runEngine(engine, interpreter, step))
   }
