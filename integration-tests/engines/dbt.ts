@@ -97,8 +97,8 @@ export const dbtCases: Engine = {
   ...WITH_DBT,
   run: (tools) =>
     withPostgreSql(tools, async (postgres) => {
-      await unknown(tools, postgres)
       await asExpected(tools, postgres)
+      await unknown(tools, postgres)
       await expectCorrections(tools, postgres)
       await installed(tools)
       await ofParts(tools)
