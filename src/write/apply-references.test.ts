@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { ClientError } from '../client/client-error.ts'
 import { applyReferences, type ReferenceTools, restoreMoves } from './apply-references.ts'
 import { createJournal, type Journal, type Move } from './journal.ts'
 import type { Verdict } from './outcome.ts'
@@ -7,6 +6,7 @@ import type { ReferenceChange } from './plan-references.ts'
 import { createLinks, type ServiceCache } from './service-cache.ts'
 import { createTaskPool } from './task-pool.ts'
 import { refused } from './testing/fake-requests.ts'
+import { cases, scripted } from './testing/scripted.ts'
 
 /** Links such as `A=1 B=2`. */
 function linksFrom(text: string): [string, string][] {
@@ -29,20 +29,14 @@ function changesFrom(text: string): ReferenceChange[] {
  */
 function serviceWith(links: string, answers: string) {
   const stored = new Map(linksFrom(links))
-  const asked: string[] = []
-  const left = new Map<string, string[]>()
-  for (const [, request = '', all = ''] of answers.matchAll(/(\w+ [^:]+): ([^;]+)/g))
-    left.set(request, all.split(' '))
+  const { asked, note, answer: answerOf } = scripted(answers)
   let [running, parallel] = [0, 0]
   const answerTo = async (request: string, onUncertain?: () => void) => {
-    asked.push(request)
-    if (asked.length > 100) throw new Error('It asks without an end.')
+    note(request)
     parallel = Math.max(parallel, ++running)
     await Promise.resolve()
     running--
-    const answer = left.get(request)?.shift() ?? 'ok'
-    if (answer === '500') throw new ClientError('transient', 'x-test', 'Down.', { status: 500 })
-    if (/^\d+$/.test(answer)) throw refused(`No, ${answer}.`, Number(answer))
+    const answer = answerOf(request)
     if (answer === 'lost') onUncertain?.()
     return answer
   }
@@ -141,26 +135,11 @@ function inWords({ outcome, relinked, takenFrom, replaces, status }: Verdict): s
   return [outcome, status, ...facts].filter((one) => one).join(' ')
 }
 
-type Row = [
-  what: string,
-  start: string,
-  wanted: string,
-  answers: string,
-  requests: string,
-  told: string,
-]
-
-/** The lines of a table as rows. */
-function rows(table: string): Row[] {
-  const lines = table.trim().split('\n')
-  return lines.map((line) => line.split('|').map((cell) => cell.trim()) as Row)
-}
-
 const MOVE = 'put A=2, put A=1, note A=1, delete A, put A=2'
 
 describe('a change of links', () => {
   it.each(
-    rows(`
+    cases(`
     puts a new link                                  |     | A=1 | | put A=1 | 0 written
     asks for nothing that is there                   | A=1 | A=1 | | | 0 skipped
     puts several links                               |     | A=1 B=2 | | put A=1, put B=2 | 0 written, 1 written
@@ -190,7 +169,7 @@ describe('a change of links', () => {
   })
 
   it.each(
-    rows(`
+    cases(`
     knows what is absent                |     | -A  | | get A | 0 absent
     knows what is there                 |     | -A  | get A: =1; delete A: done | get A, delete A | 0 deleted
     believes the list                   | A=1 | -A  | | delete A | 0 deleted
@@ -203,7 +182,7 @@ describe('a change of links', () => {
   })
 
   it.each(
-    rows(`
+    cases(`
     is refused by the service in its own words | A=1 | A=2 | | put A=2 | 0 rejected 400
     puts what is free                          | A=1 | B=2 | | put B=2 | 0 written
     does not look who has a value              |     | A=2 | put A=2: 400 | put A=2 | 0 rejected 400
@@ -222,7 +201,7 @@ describe('a change of links', () => {
   })
 
   it.each(
-    rows(`
+    cases(`
     moves a value that turns out to be linked       | | A=2 | | put A=2, get A, put A=1, note A=1, delete A, put A=2, forget | 0 written relinked from 1
     is refused if nobody says who has the value     | | A=2 | get A: =? | put A=2, get A | 0 rejected 400
     is refused if that question is refused          | | A=2 | get A: 403 | put A=2, get A | 0 rejected 400
@@ -234,7 +213,7 @@ describe('a change of links', () => {
   })
 
   it.each(
-    rows(`
+    cases(`
     is written if the service has it                |     | A=1 | put A=1: lost | put A=1, wait 10000, get A | 0 written
     is deleted if the service has it no more        | B=2 | -B  | delete B: lost | delete B, wait 10000, get B | 0 deleted
     is unknown if the service has another one       |     | A=1 | put A=1: lost; get A: =3 | put A=1, wait 10000, get A | 0 unknown
@@ -302,7 +281,7 @@ describe('a change of links', () => {
 
 describe('links that an earlier run has deleted', () => {
   it.each(
-    rows(`
+    cases(`
     are put again                           | A=1     |         |     | get A, put A=1, forget | A=1
     are put one after another               | A=1 B=2 |         |     | get A, get B, put A=1, put B=2, forget | A=1 B=2
     are put for one value of a record       | A=1 B=1 |         |     | get A, get B, put A=1, forget | A=1

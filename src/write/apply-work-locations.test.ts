@@ -8,6 +8,7 @@ import type { Verdict } from './outcome.ts'
 import type { WantedNamed } from './read-record.ts'
 import { createServiceCache } from './service-cache.ts'
 import { refused } from './testing/fake-requests.ts'
+import { cases, scripted } from './testing/scripted.ts'
 import type { WriteClient } from './write-client.ts'
 
 /** The work locations of a service, such as `7:North/Main=N1`: an id, a name, a description and the value of a reference. */
@@ -52,17 +53,10 @@ function serviceWith(has: string, answers: string, isListed: boolean) {
   const links = new Map(
     present.flatMap(({ value, location }) => (value ? [[value, location.id]] : [])),
   )
-  const asked: string[] = []
-  const left = new Map<string, string[]>()
-  for (const [, request = '', all = ''] of answers.matchAll(/([\w= ]+): ([^;]+)/g))
-    left.set(request.trim(), all.split(' '))
+  const { asked, note, answer } = scripted(answers)
   const answerTo = (request: string) => {
-    asked.push(request)
-    if (asked.length > 100) throw new Error('It asks without an end.')
-    const answer = left.get(request)?.shift() ?? 'ok'
-    if (answer === '500') throw new ClientError('transient', 'x-test', 'Down.', { status: 500 })
-    if (/^\d+$/.test(answer)) throw refused(`No, ${answer}.`, Number(answer))
-    return answer
+    note(request)
+    return answer(request)
   }
   const add = (body: WorkLocationBody) => {
     const id = String(100 + locations.size)
@@ -161,26 +155,11 @@ async function applied(has: string, wanted: string, answers = '', given: Given =
   }
 }
 
-type Row = [
-  what: string,
-  has: string,
-  wanted: string,
-  answers: string,
-  requests: string,
-  told: string,
-]
-
-/** The lines of a table as rows. */
-function rows(table: string): Row[] {
-  const lines = table.trim().split('\n')
-  return lines.map((line) => line.split('|').map((cell) => cell.trim()) as Row)
-}
-
 const CREATES = 'list, get N1, note North, create North'
 
 describe('a work location', () => {
   it.each(
-    rows(`
+    cases(`
     is created, and gets its reference                    |                 | N1:North | | ${CREATES}, forget North, put N1=100 | created
     is not created without a name                         |                 | N1:      | | list | rejected
     is there by its reference                             | 7:North=N1      | N1:North | | list | skipped
@@ -212,7 +191,7 @@ describe('a work location', () => {
   })
 
   it.each(
-    rows(`
+    cases(`
     is there                                         | 7:North         | #7:North | | list | skipped
     is never renamed                                 | 7:East          | #7:North | | list | rejected
     is missing                                       |                 | #7:North | | list | rejected
@@ -228,7 +207,7 @@ describe('a work location', () => {
   })
 
   it.each(
-    rows(`
+    cases(`
     is requested once                              | | N1:North | create North: lost | ${CREATES}, list | unknown
     is found in the list                           | | N1:North | create North: done | ${CREATES}, list, forget North, put N1=100 | created
     is found in the list if the answer has no id   | | N1:North | create North: unnamed | ${CREATES}, list, forget North, put N1=100 | created
