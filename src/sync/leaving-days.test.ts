@@ -1,19 +1,11 @@
 import { expect, it } from 'vitest'
 import type { RetainedMonths } from '../config/config.ts'
 import { type KeptDays, leavingDays } from './leaving-days.ts'
-import { INITIAL, LIST, type Position } from './position.ts'
+import { INITIAL, LIST } from './position.ts'
+import { AT, CHANGES } from './testing/positions.ts'
 
-const NOW = new Date('2026-11-20T03:00:00Z')
-const inDays = (days: number) => new Date(NOW.getTime() + days * 86_400_000)
-const PAGE = { url: '/clockings?page=2', at: NOW }
-const CHANGES: Position = {
-  phase: 'changes',
-  delta: { url: '/delta/clockings', at: NOW },
-  requested: false,
-  maybeConsumed: false,
-  window: '2025-01-01',
-  historyAt: NOW,
-}
+const inDays = (days: number) => new Date(AT.getTime() + days * 86_400_000)
+const PAGE = { url: '/clockings?page=2', at: AT }
 
 interface Given extends Partial<KeptDays> {
   readonly retention?: readonly RetainedMonths[]
@@ -24,7 +16,7 @@ interface Given extends Partial<KeptDays> {
 
 /** The days that leave if two months are kept and the last sync kept all of 2026, but for what is given. */
 function leaving(given: Given): string | undefined {
-  const { retention = [{ months: 2 }], startDate, there = NOW, ...more } = given
+  const { retention = [{ months: 2 }], startDate, there = AT, ...more } = given
   const kept: KeptDays = {
     stream: { stream: 'clockings', dateField: 'date' },
     mode: 'incremental',
@@ -35,7 +27,7 @@ function leaving(given: Given): string | undefined {
     withheldSince: null,
     ...more,
   }
-  const clock = { now: () => there, here: () => NOW }
+  const clock = { now: () => there, here: () => AT }
   const days = leavingDays(kept, { retention, startDate }, clock)
   return days && `${days.from} to ${days.start}, by ${days.dateField}`
 }
@@ -76,7 +68,7 @@ it.each<[string, Given, string | undefined]>([
   ],
   [
     'those that have left once more, while deletes are withheld',
-    { start: '2026-09-01', leftFrom: '2026-01-01', withheldSince: NOW },
+    { start: '2026-09-01', leftFrom: '2026-01-01', withheldSince: AT },
     LEAVES,
   ],
   [

@@ -12,17 +12,9 @@ import {
   positionFields,
   readPosition,
 } from './position.ts'
+import { AT, CHANGES } from './testing/positions.ts'
 
-const AT = new Date('2026-11-20T03:00:00Z')
 const PAGE = { url: '/clockings?page=2', at: AT }
-const CHANGES: Changes = {
-  phase: 'changes',
-  delta: { url: '/delta/clockings?deltaToken=1', at: AT },
-  requested: false,
-  maybeConsumed: false,
-  window: '2025-01-01',
-  historyAt: AT,
-}
 const HISTORY = historyOf(CHANGES)
 /** The changes behind lists: they may have been requested, and the lists are not complete. */
 const BEHIND_LISTS = { ...CHANGES, maybeConsumed: true, historyAt: null }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createJsonBatch, DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { Key } from '../rows/id-set.ts'
 import { type LatestChanges, latestChanges } from '../rows/latest-changes.ts'
-import type { Changes, Position } from './position.ts'
+import type { Position } from './position.ts'
 import {
   addedFields,
   fieldDigests,
@@ -12,17 +12,9 @@ import {
   type StoredState,
   writeState,
 } from './stored-state.ts'
+import { AT, CHANGES } from './testing/positions.ts'
 
-const AT = new Date('2026-11-20T03:00:00Z')
 const PAGE = { url: '/people?page=2', at: AT }
-const CHANGES: Changes = {
-  phase: 'changes',
-  delta: { url: '/delta/clockings?deltaToken=1', at: AT },
-  requested: false,
-  maybeConsumed: false,
-  window: '2025-01-01',
-  historyAt: AT,
-}
 
 function reading(position: Position, more: Partial<StoredState> = {}): StoredState {
   return {
