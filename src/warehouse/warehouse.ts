@@ -95,16 +95,7 @@ export interface WarehouseSettings {
  */
 export async function openWarehouse(settings: WarehouseSettings): Promise<Warehouse> {
   const { landing, span } = await openLanding(settings)
-  const { path, rewrites = false, log } = settings
-  // Rows, and bytes of rows, of before stay until it ends, whatever other syncs have read.
-  if (!rewrites && (await landing.present()).hasOwn('rewrite'))
-    log.warn(
-      warningOf(
-        'rewrite-not-complete',
-        `An earlier sync with --rewrite has not ended, so ${path} may still have values of before. The next sync with --rewrite continues.`,
-      ),
-    )
-  return createWarehouse(landing, span !== undefined, log)
+  return createWarehouse(landing, { ...settings, keepsHistory: span !== undefined })
 }
 
 /** The same without what only syncs do; `span` is how long closed versions are kept, if they are. */
@@ -141,7 +132,21 @@ export async function openLanding(
   }
 }
 
-function createWarehouse(landing: Landing, keepsHistory: boolean, log: Log): Warehouse {
+interface OpenedSettings extends Pick<WarehouseSettings, 'path' | 'rewrites' | 'log'> {
+  readonly keepsHistory: boolean
+}
+
+function rewriteNotComplete(path: string) {
+  return warningOf(
+    'rewrite-not-complete',
+    `An earlier sync with --rewrite has not ended, so ${path} may still have values of before. The next sync with --rewrite continues.`,
+  )
+}
+
+function createWarehouse(
+  landing: Landing,
+  { keepsHistory, path, rewrites = false, log }: OpenedSettings,
+): Warehouse {
   const { sql } = landing
   let known: ReadonlyMap<string, Known> = new Map()
   return {
@@ -153,6 +158,8 @@ function createWarehouse(landing: Landing, keepsHistory: boolean, log: Log): War
         landing,
         landing.atomically(async () => {
           const stored = await readTables(landing)
+          // Rows, and bytes of rows, of before stay until it ends, whatever other syncs have read.
+          if (!rewrites && stored.present.hasOwn('rewrite')) log.warn(rewriteNotComplete(path))
           const prepared = new Map<string, Known>()
           for (const spec of specs)
             prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsHistory, log))
