@@ -134,5 +134,5 @@
 
 {#- Whether a measure is known of all days of a year. -#}
 {% macro of_whole_year(measure, year) %}
-  {{- return('coalesce(extract(year from ' ~ dbt.dateadd('day', -1, 'known.' ~ measure ~ '_since') ~ ') < ' ~ year ~ ', true)') -}}
+  {{- return('(known.' ~ measure ~ ' and coalesce(extract(year from ' ~ dbt.dateadd('day', -1, 'known.' ~ measure ~ '_since') ~ ') < ' ~ year ~ ', true))') -}}
 {% endmacro %}

@@ -16,8 +16,11 @@ import type { Row } from './tenant.ts'
 const PRIVACY_KEY = '8f2c61d0b7e94a35a1c4d27f60b93e58'
 const MODES = ['complete', 'without_secrets', 'pseudonymised', 'minimal'] as const
 const TABLES = [...streams.keys(), 'inventory']
+const INPUTS = readFileSync(new URL('../../../dbt/macros/inputs.sql', import.meta.url), 'utf8')
+/** What the package names as inputs of its marts: streams, and fields of them. */
+const NAMED = new Set([...INPUTS.matchAll(/'(\w+)'/g)].map(([, name = '']) => name))
 /** The streams that a mart needs; the others are left out together. */
-const NEEDED = TABLES.filter((table) => named().includes(table))
+const NEEDED = TABLES.filter((table) => NAMED.has(table))
 /** So many are compared with the whole tenant in one build: models of more take ever longer. */
 const AT_ONCE = 8
 /** The stream that the client may not read: its table is empty. */
@@ -131,16 +134,10 @@ function inMode({ tools, folder, config }: Parts, mode: string): Parts {
   return { tools, folder: own, config: path }
 }
 
-/** What the package names as inputs of its marts: streams, and fields of them. */
-function named(): string[] {
-  const macro = readFileSync(new URL('../../../dbt/macros/inputs.sql', import.meta.url), 'utf8')
-  return [...macro.matchAll(/'(\w+)'/g)].map(([, name = '']) => name)
-}
-
 /** Of each stream, the fields that a mart needs. */
 const FIELDS = NEEDED.map((stream) => {
   const { properties = {} } = readStreamSchema(stream)
-  return { stream, fields: Object.keys(properties).filter((name) => named().includes(name)) }
+  return { stream, fields: Object.keys(properties).filter((name) => NAMED.has(name)) }
 })
 
 /** In each of these, every table lacks another one of its fields. */
