@@ -85,13 +85,19 @@ function selected(name: string): object {
   }
 }
 
-/** A record as text, another one for each index: 235 bytes, like a clocking with one reference. */
+/** The bytes of one of our RECORD lines for such a record. */
+export const LINE_BYTES = 406
+
+/** The ids of all records have eight digits, so that another one fits in its place. */
+export const idOf = (index: number): number => 10_000_000 + index
+
+/** A record as text, another one for each index: 236 bytes, like a clocking with one reference. */
 export function clocking(index: number): string {
   const person = 1 + ((index * 7919) % 5000)
   const minute = (index * 13) % 1440
   return JSON.stringify({
     changeVersion: (0xa00000 + index).toString(16).toUpperCase().padStart(16, '0'),
-    id: 100_000 + index,
+    id: idOf(index),
     person: { id: person, externalReferences: { '@employee-number': `E${person}` } },
     date: `2026-03-${String(1 + (index % 28)).padStart(2, '0')}`,
     timeOfDayInMinutes: minute,

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { clocking } from './connector.ts'
+import { clocking, idOf } from './connector.ts'
 
 /**
  * The service as far as a benchmark needs it. Its pages are made before the first request, so that
@@ -9,8 +9,8 @@ import { clocking } from './connector.ts'
  */
 export interface ServerOptions {
   readonly pages: number
-  /** How many of them differ; the others have the same records again. All if left out. */
-  readonly distinct?: number
+  /** How many of them are kept; the others have their records under further ids. All if left out. */
+  readonly kept?: number
   readonly pageSize: number
   readonly delayMs?: number
   /** Records of one answer to a delta link. */
@@ -24,12 +24,13 @@ export interface ServerOptions {
 export type Encoding = 'gzip' | 'br'
 
 const options = JSON.parse(process.argv[2] ?? '{}') as ServerOptions
-const { pages, distinct = pages, pageSize, delayMs = 0, changes = 0, rateLimit, encoding } = options
+const { pages, kept = pages, pageSize, delayMs = 0, changes = 0, rateLimit, encoding } = options
 const PREFIX = '/connector/svcapi/api/v1'
 const CHANGES_AT_ONCE = 10_000
+const ID = ',"id":'
 
 const compress = encoding === undefined ? undefined : compressorOf(encoding)
-const bodies = Array.from({ length: Math.min(pages, distinct) }, (_, number) =>
+const bodies = Array.from({ length: Math.min(pages, kept) }, (_, number) =>
   pageOf(number * pageSize),
 )
 const compressed = compress && bodies.map((_, number) => compress(pageWithEnd('clockings', number)))
@@ -63,7 +64,21 @@ function answer(url: string, response: ServerResponse): void {
 function pageParts(collection: string, number: number): readonly [Buffer, Buffer] {
   const next = `"nextLink":"${PREFIX}/${collection}?continuationToken=${number + 1}"`
   const end = number + 1 < pages ? next : deltaLink(collection)
-  return [bodies[number % distinct] ?? Buffer.from('{"value":['), Buffer.from(`],${end}}`)]
+  return [bodyOf(number), Buffer.from(`],${end}}`)]
+}
+
+/** A row that a list has twice has moved, so the connector would list everything again: no id may be repeated. */
+function bodyOf(number: number): Buffer {
+  const body = bodies[number % kept]
+  if (body === undefined) return Buffer.from('{"value":[')
+  if (number < kept) return body
+  const copy = Buffer.from(body)
+  const further = Math.floor(number / kept) * kept * pageSize
+  for (let i = 0, at = 0; i < pageSize; i++) {
+    at = copy.indexOf(ID, at) + ID.length
+    copy.write(String(idOf((number % kept) * pageSize + i) + further), at)
+  }
+  return copy
 }
 
 function pageWithEnd(collection: string, number: number): Buffer {

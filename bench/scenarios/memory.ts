@@ -9,7 +9,7 @@ import {
   startRawService,
   type Wire,
 } from '../../integration-tests/hostile/raw-service.ts'
-import { clocking, withConnector } from '../connector.ts'
+import { clocking, LINE_BYTES, withConnector } from '../connector.ts'
 import {
   type Cost,
   inTurn,
@@ -92,7 +92,6 @@ export async function* largePage(): AsyncGenerator<Judged> {
 
 const SECONDS = 60
 const BYTES_PER_SECOND = 1_000_000
-const LINE_BYTES = 371
 const PAGE_SIZE = 1000
 
 /** A destination that takes 1 MB/s for a minute: what waits must wait at the service, not in memory. */

@@ -89,7 +89,7 @@ async function costsOf(
   program: readonly string[],
   options: MeasureOptions,
 ): Promise<Measured<'ours' | 'peer'>> {
-  const server = await startServer({ pages: millions * 1000, distinct: 1000, pageSize: 1000 })
+  const server = await startServer({ pages: millions * 1000, kept: 1000, pageSize: 1000 })
   const { origin } = server
   const env = { ...options.env, LINK: `${origin}/connector/svcapi/api/v1/clockings` }
   try {

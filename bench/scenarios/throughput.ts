@@ -1,4 +1,4 @@
-import { withConnector } from '../connector.ts'
+import { LINE_BYTES, withConnector } from '../connector.ts'
 import {
   type Cost,
   further,
@@ -14,10 +14,8 @@ import type { Encoding } from '../server.ts'
 
 const PAGE_SIZE = 1000
 const ROUNDS = 5
-/** How many pages differ; all pages of 8 million records would fill the server's memory. */
-const DISTINCT_PAGES = 1000
-/** Bytes of one of our RECORD lines for a record of the bench server. */
-const LINE_BYTES = 371
+/** How many pages the server keeps; all pages of 8 million records would fill the server's memory. */
+const KEPT_PAGES = 1000
 
 export type Program = 'ours' | 'conventional' | 'floor (node:http)' | 'floor (dispatch)'
 
@@ -31,7 +29,7 @@ export const PROGRAMS = [
 /** Measures the programs in turn with this many million records, in pages of a thousand. */
 export async function costsOf(millions: number, rounds = ROUNDS): Promise<Medians<Program>> {
   const pages = (millions * 1_000_000) / PAGE_SIZE
-  const server = await startServer({ pages, distinct: DISTINCT_PAGES, pageSize: PAGE_SIZE })
+  const server = await startServer({ pages, kept: KEPT_PAGES, pageSize: PAGE_SIZE })
   const { origin } = server
   const link = `${origin}/connector/svcapi/api/v1/clockings`
   const floor = (via: 'http' | 'dispatch') => () =>
@@ -141,7 +139,7 @@ export async function redactionCosts() {
 
 async function privacyCosts(millions: number): Promise<Medians<Redacting>> {
   const pages = (millions * 1_000_000) / PAGE_SIZE
-  const server = await startServer({ pages, distinct: DISTINCT_PAGES, pageSize: PAGE_SIZE })
+  const server = await startServer({ pages, kept: KEPT_PAGES, pageSize: PAGE_SIZE })
   const { origin } = server
   const read = (settings: object) => () =>
     withConnector({ origin, streams: ['clockings'], settings }, (program) => measure(program))
