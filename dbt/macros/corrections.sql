@@ -112,11 +112,11 @@
 {%- set columns = protime.corrected_columns(stream, history is not none) -%}
 {%- set sent, loaded, deleted = protime.sent_in(present), protime.loaded_in(present), protime.deleted_in(present) -%}
 {%- if protime.closes_of(tenant) is none or not (history or sent) -%}
-  select {{ protime.staged_fields(tenant, ['id'], columns, []) }},
+  select {{ protime.text_of(tenant.name) }} as tenant, {{ protime.staged_fields(['id'], columns, []) }},
     cast(null as {{ dbt.type_timestamp() }}) as known_from, cast(null as {{ dbt.type_timestamp() }}) as known_until where 1 = 0
 {%- elif history -%}
   {%- do columns.extend([['known_from', 'timestamp', 'known_from'], ['known_until', 'timestamp', 'known_until']]) -%}
-  select {{ protime.staged_fields(tenant, ['id'], columns, present) }} from {{ history }}
+  select {{ protime.text_of(tenant.name) }} as tenant, {{ protime.staged_fields(['id'], columns, present) }} from {{ history }}
 {%- else -%}
   select * from (
     select changes.*, lead(known_from) over (partition by id order by _position) as known_until from (
@@ -124,7 +124,7 @@
         lag(_content_hash) over (partition by id order by _position) as _hash_before,
         lag(_is_gone) over (partition by id order by _position) as _was_gone
       from (
-        select {{ protime.staged_fields(tenant, ['id'], columns, present) }},
+        select {{ protime.text_of(tenant.name) }} as tenant, {{ protime.staged_fields(['id'], columns, present) }},
           {{ protime.moment_sent(sent, present) }} as known_from,
           {{ adapter.quote(deleted.name) ~ ' is not null' if deleted else 'false' }} as _is_gone,
           row_number() over (partition by {{ protime.staged(['id'], 'integer', present) }}

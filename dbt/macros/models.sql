@@ -6,12 +6,26 @@
 {% macro stage(stream, key, columns) %}
 {#- While dbt parses, it needs nothing but the source. -#}
 {%- if not execute %}{{ return(source('protime', stream)) }}{% endif -%}
+{%- set lists = {} -%}
 {%- for tenant in protime.tenants() %}
+{%- set relation = protime.known_table(tenant, stream) -%}
+{%- set present = protime.columns_of(relation) -%}
+{%- set form = protime.form_of_table(present) -%}
+{%- if form not in lists %}{% do lists.update({form: protime.staged_fields(key, columns, present)}) %}{% endif -%}
 {%- if not loop.first %}
 union all
 {% endif -%}
-{{ protime.stage_tenant(tenant, protime.known_table(tenant, stream), key, columns) }}
+{{ protime.stage_tenant(tenant, relation, present, key, columns, lists[form]) }}
 {%- endfor -%}
+{% endmacro %}
+
+{% macro columns_of(relation) %}{{ return(adapter.get_columns_in_relation(relation) if relation is not none else []) }}{% endmacro %}
+
+{#- Equal for tables that have the same columns, as those that one loader makes of a stream: what is rendered for one is right for all. -#}
+{% macro form_of_table(present) %}
+  {%- set texts = [] -%}
+  {%- for column in present %}{% do texts.append(column.name ~ ' ' ~ column.dtype) %}{% endfor -%}
+  {{ return(texts | join('\n')) }}
 {% endmacro %}
 
 {% macro tenants() %}{{ return(var('protime_tenants', none) or [{'name': var('protime_tenant', 'tenant')}]) }}{% endmacro %}
@@ -59,9 +73,8 @@ union all
   {{ return(protime.parsed(protime.text_of(given), 'timestamp')) }}
 {% endmacro %}
 
-{#- The fields of the inputs of the marts that a table lacks. -#}
-{% macro missing_fields(relation, stream) %}
-  {%- set present = adapter.get_columns_in_relation(relation) if relation is not none else [] -%}
+{#- The fields of the inputs of the marts that a table with these columns lacks. -#}
+{% macro missing_fields(present, stream) %}
   {%- set missing = [] -%}
   {%- for inputs in protime.inputs().values() -%}
     {%- for _, needs in inputs -%}
@@ -75,12 +88,11 @@ union all
 
 {% macro text_of(text) %}{{ return("cast('" ~ text | replace("'", "''") ~ "' as " ~ dbt.type_string() ~ ')') }}{% endmacro %}
 
-{% macro stage_tenant(tenant, relation, key, columns) %}
-{%- set present = adapter.get_columns_in_relation(relation) if relation is not none else [] -%}
+{% macro stage_tenant(tenant, relation, present, key, columns, fields) %}
+{%- set fields = protime.text_of(tenant.name) ~ ' as tenant,' ~ fields -%}
 {%- set deleted = protime.deleted_in(present) -%}
 {%- set sent = protime.sent_in(present) -%}
 {%- set loaded = protime.loaded_in(present) -%}
-{%- set fields = protime.staged_fields(tenant, key, columns, present) -%}
 {%- if relation is none -%}
 select {{ fields }} where 1 = 0
 {%- elif sent or loaded -%}
@@ -105,14 +117,13 @@ from {{ protime.rows_of(tenant, relation, present) }}{{ ' where ' ~ adapter.quot
 {% macro sent_in(present) %}{{ return(protime.column_named(['_ab_cdc_cursor'], present)) }}{% endmacro %}
 {% macro loaded_in(present) %}{{ return(protime.column_named(['_airbyte_extracted_at', '_sdc_extracted_at'], present)) }}{% endmacro %}
 
-{#- The select list of the rows of a table: its columns, and those that every staging model has. -#}
-{% macro staged_fields(tenant, key, columns, present) %}
+{#- The select list of the rows of a table: its columns, and those that every staging model has but the tenant. -#}
+{% macro staged_fields(key, columns, present) %}
 {%- set loaded = protime.loaded_in(present) -%}
 {%- set unfit = [] -%}
 {%- set texts = [] -%}
 {%- for path in key %}{% do texts.append(protime.staged([path], 'text', present)) %}{% endfor -%}
 {%- do texts.append("coalesce(" ~ protime.staged(['changeVersion'], 'text', present) ~ ", '')") if 'change_version' in columns | map('first') %}
-    {{ protime.text_of(tenant.name) }} as tenant,
     {%- for name, type, paths in columns %}
     {%- set found = protime.values_at(paths.split('|'), type, present) %}
     {{ protime.first_of(found | map(attribute='sql') | list, type) }} as {{ name }},

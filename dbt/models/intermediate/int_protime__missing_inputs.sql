@@ -4,13 +4,17 @@
 {%- set names = var('protime_overtime_counters', none) or [] %}
 {%- set quoted = [] %}
 {%- for name in names %}{% do quoted.append(protime.text_of(name)) %}{% endfor %}
+{%- set missing = {} %}
 with tables as (
   {%- for tenant in protime.tenants() %}
   {%- set last_tenant = loop.last %}
   {%- for stream in protime.needed_streams() %}
   {%- set relation = protime.known_table(tenant, stream) %}
+  {%- set present = protime.columns_of(relation) if execute else [] %}
+  {%- set form = stream ~ protime.form_of_table(present) %}
+  {%- if form not in missing %}{% do missing.update({form: protime.missing_fields(present, stream) | join('|')}) %}{% endif %}
   select {{ protime.text_of(tenant.name) }} as tenant, '{{ stream }}' as stream, {{ 0 if relation is none else 1 }} as is_loaded,
-    '|{{ protime.missing_fields(relation, stream) | join('|') }}|' as fields
+    '|{{ missing[form] }}|' as fields
   {{- ' union all' if not (last_tenant and loop.last) }}
   {%- endfor %}
   {%- endfor %}
