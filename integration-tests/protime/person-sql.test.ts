@@ -118,6 +118,14 @@ describe('protime person sql for DuckDB', () => {
   })
 })
 
+it('names the streams of persons that the configuration leaves out: a table of before may have rows', async () => {
+  const few = join(folder, 'few.json')
+  writeFileSync(few, JSON.stringify({ ...tenant.config, streams: ['people'] }), { mode: 0o600 })
+  const { stdout } = await protime('person', 'sql', id, '--dialect', 'duckdb', '--config', few)
+  const [, left = ''] = /^-- Not in the configuration: (.*)\. /m.exec(stdout) ?? []
+  expect(['people', ...left.split(', ')].toSorted()).toEqual([...personStreams().keys()].toSorted())
+})
+
 /** Where Debian and the runners of GitHub have it; the engines install it elsewhere. */
 const isInstalled = existsSync('/usr/lib/postgresql')
 

@@ -42,7 +42,15 @@ export function personSql(
       const isHere = paths.map((path) => leadsTo(id, stream, path, dialect))
       return `FROM ${stream} AS source WHERE ${isHere.join(' OR ')};`
     })
-  const head = '-- In the current schema. Leave out tables that were not loaded.'
+  const left = [...personStreams().keys()].filter((stream) => !named.has(stream))
+  const head = [
+    '-- In the current schema. Leave out tables that were not loaded.',
+    ...(left.length === 0
+      ? []
+      : [
+          `-- Not in the configuration: ${left.join(', ')}. If one has a table, add it to streams.`,
+        ]),
+  ].join('\n')
   if (!isErase)
     return [head, ...tables.map((rows) => `SELECT source.* ${rows}`), ...EARLIER[dialect]].join(
       '\n',
