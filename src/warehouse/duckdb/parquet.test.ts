@@ -94,6 +94,16 @@ it('the file of a stream that the warehouse no longer has is removed, and other 
   expect(readdirSync(at('out')).sort()).toEqual(['jobs.parquet', 'notes.txt', 'published.json'])
 })
 
+it('is removed before the note of it, so that a sync which dies between the two leaves no file that nobody knows', async () => {
+  await publish(new Map([...jobs, [streamOf('people', {}), sending('{"id":1}')]]))
+  // The note cannot be written.
+  mkdirSync(at('out/published.json.part'))
+  expect((await publish(jobs, ACME, true)).failures).toHaveLength(1)
+  expect(readdirSync(at('out')).sort()).toEqual([
+    ...['jobs.parquet', 'published.json', 'published.json.part'],
+  ])
+})
+
 it.each([
   [
     'of another tenant',

@@ -75,9 +75,10 @@ export async function publishParquet(connection: DuckDBConnection, folder: strin
       return Number(count)
     })
   }
-  await tell({ tenant, environment, moment, rows })
+  // The note of a file stays until the file is gone.
   for (const stream of Object.keys(before?.rows ?? {}))
     if (!(stream in rows)) rmSync(join(folder, fileName(stream)), { force: true })
+  await tell({ tenant, environment, moment, rows })
 
   function tell(published: PublishedFolder): Promise<void> {
     return replace(join(folder, PUBLISHED), async (fresh) =>
