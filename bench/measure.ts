@@ -126,7 +126,7 @@ export function rateLine<Name extends string>(
   const rate = Math.round(records / of(name, 'seconds'))
   const cpu = (of(name, 'cpuSeconds') / (records / 1e6)).toFixed(2)
   const peak = of(name, 'peakMegabytes').toFixed(0)
-  return `${name.padEnd(13)} ${rate} records/s, ${cpu} CPU s per million, peak ${peak} MB`
+  return `${name.padEnd(13)} ${rate} records/s, ${cpu} CPU s/million, peak ${peak} MB`
 }
 
 /** The peak of a program's memory, with the figure that it has to stay under. */

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { PROJECT } from './connector.ts'
 import { further, type Judged, type Medians } from './measure.ts'
 import { firstSync } from './scenarios/first-sync.ts'
-import { memory } from './scenarios/memory.ts'
 import { type PeerCosts, peerCosts } from './scenarios/peers.ts'
 import { postgres } from './scenarios/postgres.ts'
 import { COMMANDS, startCosts } from './scenarios/start.ts'
@@ -17,7 +16,7 @@ import {
 } from './scenarios/throughput.ts'
 import { warehouse } from './scenarios/warehouse.ts'
 
-const HEAD = ['', 'records/s', 'CPU s per million', 'peak MB', 'time beside ours'] as const
+const HEAD = ['', 'records/s', 'CPU s/million', 'peak MB', 'time beside ours'] as const
 
 /** `npm run bench:table` measures on this machine and writes docs/performance.md. */
 async function writePage(): Promise<void> {
@@ -100,7 +99,6 @@ ${others.map(beside).join('')}${said.join('')}`
 const SCENARIOS = {
   '`protime sync` into DuckDB': warehouse,
   '`protime sync` into PostgreSQL': postgres,
-  Memory: memory,
   'A first sync of all streams': firstSync,
 }
 
@@ -138,7 +136,7 @@ function table<Name extends string>(
 function beside({ name, few, many }: PeerCosts): string {
   const more = further(few, many)
   const body = rows(
-    ['', 'records/s', 'CPU s per million', 'peak MB', 'each further million: s', 'CPU s'],
+    ['', 'records/s', 'CPU s/million', 'peak MB', 'each further million: s', 'CPU s'],
     (['ours', 'peer'] as const).map((one) => [
       one === 'ours' ? one : name,
       String(recordsPerSecond(many.millions, many.of, one)),
@@ -151,8 +149,16 @@ function beside({ name, few, many }: PeerCosts): string {
   return `\n## ${(many.millions * 1e6).toLocaleString('en')} records, beside ${name}\n\n${body}\n`
 }
 
+/** Columns that are aligned: numbers, and names in front of them. */
 function rows(head: readonly string[], body: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...body].map((row) => `| ${row.join(' | ')} |`).join('\n')
+  const all = [head, ...body]
+  const widths = head.map((_, i) => Math.max(...all.map((row) => row[i]?.length ?? 0)))
+  const lines = all.map((row) =>
+    row
+      .map((text, i) => (i === 0 ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0)))
+      .join('  '),
+  )
+  return `\`\`\`text\n${lines.join('\n')}\n\`\`\``
 }
 
 /** The throughput of the programs as a chart, which Mermaid draws. */
