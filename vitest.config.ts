@@ -59,7 +59,7 @@ const NIGHTLY = {
     'integration-tests/proof/{bookmarks,verify-damage}.test.ts',
     'integration-tests/protime/protime-sync-kills.test.ts',
     'integration-tests/postgres/{histories,kills,values}.test.ts',
-    'src/warehouse/variants.test.ts',
+    'src/warehouse/{variants,random-commits}.test.ts',
     'src/write/reference-histories.test.ts',
     'src/write/named-histories.test.ts',
     'src/webhooks/serve/keeper-histories.test.ts',

@@ -20,6 +20,10 @@ const folder = mkdtempSync(join(tmpdir(), 'random-commits-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const KEYS = ['1', '2', '3', '"x"', '"1"'] as const
+/** Half of the usual ones by day; see vitest.config.ts. */
+const { HISTORIES_RUNS, HISTORIES_SCALE = '0.5' } = process.env
+const RUNS = Number(HISTORIES_RUNS ?? 80 * Number(HISTORIES_SCALE))
+
 /** What is sent of a row: its content, of which `extra` is in no schema, or a delete, also with content. */
 const record = fc.record({
   key: fc.constantFrom(...KEYS),
@@ -78,13 +82,13 @@ describe.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])(
             fc.asyncProperty(fc.array(commit, { minLength: 2, maxLength: 6 }), (commits) =>
               runCommits(landing, commits, keepsHistory),
             ),
-            { numRuns: 80 },
+            { numRuns: RUNS },
           )
         } finally {
           await close()
         }
       },
-      300_000,
+      86_400_000,
     )
   },
 )
