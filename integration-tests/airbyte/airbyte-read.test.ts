@@ -229,6 +229,18 @@ describe('the dialect of the specification', () => {
       )
     }
   })
+
+  it('does not take a delta for a full refresh of days that a delta does not have: they would be missing', async () => {
+    const { emulator } = service
+    emulator.fail(/^[/]clockings[?](?!.*&delta)/, 405)
+    const result = await read([{ name: 'clockings', sync_mode: 'full_refresh' }], {
+      config: { ...emulator.config(), start_date: '2024-01-01' },
+    })
+    expect([result.exitCode, result.records('clockings')]).toEqual([1, []])
+    expect(result.errors).toMatchObject([
+      { failure_type: 'config_error', message: expect.stringContaining('no days before') },
+    ])
+  })
 })
 
 describe('a state', () => {

@@ -11,6 +11,7 @@ import { collectionOf } from './losses.ts'
 import {
   type Changes,
   changesAfter,
+  hasHistory,
   LIST,
   type Link,
   type List,
@@ -87,20 +88,29 @@ async function listElsewhere(error: HttpError, context: StreamContext): Promise<
       'The service offers no list of this stream, and this command starts no delta.',
       { cause: error },
     )
-  await readByDelta(context)
+  await readByDelta(error, context)
 }
 
-/** Reads a stream without a list by the first phase of a delta, which has the same rows. */
-async function readByDelta(context: StreamContext): Promise<void> {
+/** Reads a stream without a list by the first phase of a delta, which has the same rows from its window on. */
+async function readByDelta(error: HttpError, context: StreamContext): Promise<void> {
   const { state, config, endpoints, clock, log } = context
   const { stream, start } = state
+  const window = deltaWindow(start, clock.now())
+  // An overwritten table would lack the rows of these days.
+  if (hasHistory(start, window))
+    throw new ConnectorError(
+      'config',
+      'no-list',
+      `The service offers no list of this stream, and a delta has no days before ${window}, so a full refresh would not have them. Read the stream as incremental, or set start_date to ${window} or later.`,
+      { cause: error },
+    )
   log.warn(
     warningOf(
       'delta-for-full-refresh',
       `${stream.stream}: the service offers no list of this stream, so a full refresh starts a delta to read it. This ends another consumer's delta of this collection.`,
     ),
   )
-  const link = deltaStart(stream, deltaWindow(start, clock.now()), config, endpoints)
+  const link = deltaStart(stream, window, config, endpoints)
   // A list cannot be continued from the pages of a delta, so there are no checkpoints.
   for await (const _ of emit(link, 'start', { purpose: 'rows' }, context));
 }

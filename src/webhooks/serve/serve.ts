@@ -104,7 +104,7 @@ export async function startServer(
   const address = await listen(receiver, settings)
   try {
     // If the store could not be written, the key of a new webhook would be lost.
-    await store.replace(store.hooks)
+    await store.restore()
   } catch (error) {
     await receiver.close()
     throw error
@@ -167,7 +167,7 @@ export async function startServer(
       await sleep(LOOK_MS, signal).catch(() => {})
       isOver = signal.aborted
       if (existsSync(storePath)) continue
-      await store.replace(store.hooks).then(
+      await store.restore().then(
         () =>
           log.warn(
             warningOf(

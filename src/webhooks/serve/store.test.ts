@@ -58,8 +58,18 @@ describe('the store', () => {
     const path = newPath()
     await writeStore(path, { hooks: [HOOK] })
     const store = await openHookStore(path, () => {}, OWNER)
-    await store.replace(store.hooks)
+    await store.restore()
     expect((await readStore(path)).owner).toEqual(OWNER)
+  })
+
+  it('has the newest webhooks however many writes overlap: the keeper adds one while a removed store is written again', async () => {
+    const path = newPath()
+    const store = await openHookStore(path, () => {}, OWNER)
+    for (let n = 1; n <= 20; n++) {
+      const more = [...store.hooks, { ...HOOK, destinationUrl: `${HOOK.destinationUrl}${n}` }]
+      await Promise.all([store.restore(), store.replace(more), store.restore()])
+      expect([store.hooks.length, (await readStore(path)).hooks.length]).toEqual([n, n])
+    }
   })
 
   it('treats a webhook that was written by hand as active', async () => {

@@ -152,6 +152,8 @@ export interface HookStore extends Hooks {
   readonly hooks: readonly StoredHook[]
   /** Writes the file, then updates the memory. If `writeStore` throws, nothing has changed. */
   replace(hooks: readonly StoredHook[]): Promise<void>
+  /** Writes the file again as it should be: after a `replace` that has not ended yet, with its webhooks. */
+  restore(): Promise<void>
 }
 
 /** Opens the file, which need not exist. Throws a config error for the store of another tenant. */
@@ -163,6 +165,8 @@ export async function openHookStore(
 ): Promise<HookStore> {
   let hooks: readonly StoredHook[] = []
   let watchers = new Set<() => void>()
+  /** Ends with the last write: of two at once, each would remove the new file of the other. */
+  let written = Promise.resolve()
   const content = await readStore(path)
   refuseOther(content.owner, owner, path)
   take(content.hooks)
@@ -170,15 +174,23 @@ export async function openHookStore(
     get hooks() {
       return hooks
     },
-    async replace(next) {
-      await writeStore(path, { hooks: next, owner })
-      take(next)
-    },
+    replace: (next) => inTurn(() => next),
+    restore: () => inTurn(() => hooks),
     byNonce: (collection, nonce) => {
       const hook = find(nonce)
       return hook?.collection === collection ? hook : undefined
     },
     settled,
+  }
+
+  function inTurn(wanted: () => readonly StoredHook[]): Promise<void> {
+    const turn = written.then(async () => {
+      const next = wanted()
+      await writeStore(path, { hooks: next, owner })
+      take(next)
+    })
+    written = turn.catch(() => {})
+    return turn
   }
 
   function take(next: readonly StoredHook[]): void {
