@@ -11,7 +11,14 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ofAnotherUser, temporaryFolder } from '../../integration-tests/testing/files.ts'
-import { openOwnFile, ownFile, ownFolder, readOwnFile, resolvedFile } from './private-file.ts'
+import {
+  openOwnFile,
+  ownFile,
+  ownFolder,
+  privately,
+  readOwnFile,
+  resolvedFile,
+} from './private-file.ts'
 
 function inFolder(name: string): string {
   const { path, remove } = temporaryFolder()
@@ -70,6 +77,18 @@ it('a folder is made for its owner alone, used again, and nothing else that has 
   expect(() => ownFolder(file)).toThrow('is no folder')
   onTestFinished(ofAnotherUser(path))
   expect(() => ownFolder(path)).toThrow('belongs to another user')
+})
+
+it('works that overlap are private until the last one ends, and others are not afterwards', async () => {
+  const before = process.umask()
+  const ends: (() => void)[] = []
+  const works = [0, 1].map(() => privately(() => new Promise<void>((end) => ends.push(end))))
+  ends[0]?.()
+  await works[0]
+  expect(process.umask()).toBe(0o077)
+  ends[1]?.()
+  await works[1]
+  expect(process.umask()).toBe(before)
 })
 
 describe('a path that a person has named', () => {

@@ -200,10 +200,15 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Does work in which every file that anything creates can be read by its owner alone. */
+/** How much private work is under way in this process, and the mask of before. */
+const underWay = { count: 0, mask: 0 }
+
+/** Does work in which every file that anything creates can be read by its owner alone. Such works may overlap. */
 export function privately<T>(work: () => Promise<T>): Promise<T> {
   // A worker cannot change what belongs to its process.
   if (!isMainThread) return work()
-  const mask = process.umask(0o077)
-  return work().finally(() => process.umask(mask))
+  if (underWay.count++ === 0) underWay.mask = process.umask(0o077)
+  return work().finally(() => {
+    if (--underWay.count === 0) process.umask(underWay.mask)
+  })
 }
