@@ -108,7 +108,7 @@
 {% macro versions(tenant, stream) %}
 {%- set history = protime.table_beside(tenant, 'history', stream) -%}
 {%- set relation = history or protime.table_of(tenant, stream) -%}
-{%- set present = adapter.get_columns_in_relation(relation) if relation else [] -%}
+{%- set present = protime.columns_of(relation) -%}
 {%- set columns = protime.corrected_columns(stream, history is not none) -%}
 {%- set sent, loaded, deleted = protime.sent_in(present), protime.loaded_in(present), protime.deleted_in(present) -%}
 {%- if protime.closes_of(tenant) is none or not (history or sent) -%}

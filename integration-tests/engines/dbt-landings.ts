@@ -13,10 +13,13 @@ import type { Row } from './tenant.ts'
 /** A day of the emulator's people, and what they have for overtime. */
 const VARIABLES = { protime_now: '2026-11-19', protime_overtime_counters: ['Overtime'] }
 
+/** What dbt makes of the staging models. */
+type Staging = 'view' | 'table'
+
 /** Where dbt finds what was loaded. */
 export interface LoadedLanding {
   /** Runs dbt on the package, with variables; answers with what it has said. */
-  dbt(words: readonly string[], variables?: object): Promise<string>
+  dbt(words: readonly string[], variables?: object, staging?: Staging): Promise<string>
   /** Changes the tables that were loaded, by one statement or several with ; between them. */
   change(statements: string): Promise<unknown>
   /** Where dbt_rows.py finds the models: the arguments before and after the query. */
@@ -170,7 +173,8 @@ export function targetPostgres(
   const address = `postgresql://${user}:${password}@127.0.0.1:${port}/postgres`
   return {
     load: () => throughSinger('target-postgres', settings, { tools, folder, config }),
-    dbt: (words, variables = {}) => dbtOf({ tools, folder }, target, variables, words),
+    dbt: (words, variables = {}, staging) =>
+      dbtOf({ tools, folder }, target, variables, words, staging),
     change: (statements) => postgres.query(`set search_path = ${schema}; ${statements}`),
     models: ['postgres', address, 'analytics'],
   }
@@ -229,8 +233,12 @@ export function dbtOf(
   target: object,
   variables: object,
   words: readonly string[],
+  staging: Staging = 'view',
 ): Promise<string> {
   const home = copied(tools, folder)
+  const project = join(home, 'dbt_project.yml')
+  const text = readFileSync(project, 'utf8')
+  writeFileSync(project, text.replace(/(staging: \{ \+materialized: )view/, `$1${staging}`))
   writeProfile(home, target)
   return runDbt(tools, home, ...words, '--vars', JSON.stringify({ ...VARIABLES, ...variables }))
 }

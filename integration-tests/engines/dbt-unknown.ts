@@ -99,8 +99,8 @@ export async function inDuckDb(parts: Parts): Promise<Place> {
   return {
     schemas: schemas(),
     landing: {
-      dbt: (words, variables) =>
-        dbtOf(parts, target, { protime_database: 'raw', ...variables }, words),
+      dbt: (words, variables, staging) =>
+        dbtOf(parts, target, { protime_database: 'raw', ...variables }, words, staging),
       models: ['duckdb', path, 'main'],
       attached: [`raw=${file}`],
     },
@@ -200,11 +200,9 @@ export async function expectUnknownIsNotZero({ schemas, landing }: Place): Promi
 /** Builds the models of tenants; everything passes but the two tests that tell what is unknown. */
 async function built(landing: Place['landing'], tenants: readonly string[]): Promise<string> {
   const protime_tenants = tenants.map((name) => ({ name, schema: name }))
-  const said = await landing.dbt(['build', '--exclude', 'resource_type:test,path:models/staging'], {
-    protime_tenants,
-    // Marts of so many tenants would take ever longer on top of views.
-    protime_staging: 'table',
-  })
+  // Marts of so many tenants would take ever longer on top of views.
+  const words = ['build', '--exclude', 'resource_type:test,path:models/staging']
+  const said = await landing.dbt(words, { protime_tenants }, 'table')
   const failed = [...said.matchAll(/ (?:FAIL|ERROR|WARN) \d+ (\w+)/g)].map(([, test]) => test)
   const expected = ['protime_models_lack_nothing', 'protime_warehouse_equals_service']
   const isDone = /Done\. PASS=\d\d/.test(said)

@@ -10,7 +10,7 @@ with tables as (
   {%- set last_tenant = loop.last %}
   {%- for stream in protime.needed_streams() %}
   {%- set relation = protime.known_table(tenant, stream) %}
-  {%- set present = protime.columns_of(relation) if execute else [] %}
+  {%- set present = protime.columns_of(relation) %}
   {%- set form = stream ~ protime.form_of_table(present) %}
   {%- if form not in missing %}{% do missing.update({form: protime.missing_fields(present, stream) | join('|')}) %}{% endif %}
   select {{ protime.text_of(tenant.name) }} as tenant, '{{ stream }}' as stream, {{ 0 if relation is none else 1 }} as is_loaded,
