@@ -16,14 +16,14 @@ import { inProcess } from './postgres/testing/pglite.ts'
 import { alterTable, closedPlace, createTable, nextOf, type Table } from './sql.ts'
 import { createStreamRows } from './stream-rows.ts'
 
+/** More by night; see vitest.config.ts. */
+const { HISTORIES_RUNS, HISTORIES_SCALE = '1' } = process.env
+const RUNS = Number(HISTORIES_RUNS ?? 80 * Number(HISTORIES_SCALE))
+
 const folder = mkdtempSync(join(tmpdir(), 'random-commits-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const KEYS = ['1', '2', '3', '"x"', '"1"'] as const
-/** Half of the usual ones by day; see vitest.config.ts. */
-const { HISTORIES_RUNS, HISTORIES_SCALE = '0.5' } = process.env
-const RUNS = Number(HISTORIES_RUNS ?? 80 * Number(HISTORIES_SCALE))
-
 /** What is sent of a row: its content, of which `extra` is in no schema, or a delete, also with content. */
 const record = fc.record({
   key: fc.constantFrom(...KEYS),
