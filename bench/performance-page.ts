@@ -43,8 +43,6 @@ ${machine(busy)}
 The *conventional* program parses each page and serialises each record, as other connectors do. The *floors* download and write as many bytes
 without looking at them.
 
-${chart(8, eight)}
-
 ## Start-up
 
 ${rows(
@@ -159,18 +157,6 @@ function rows(head: readonly string[], body: readonly (readonly string[])[]): st
       .join('  '),
   )
   return `\`\`\`text\n${lines.join('\n')}\n\`\`\``
-}
-
-/** The throughput of the programs as a chart, which Mermaid draws. */
-function chart(millions: number, of: Medians<(typeof PROGRAMS)[number]>): string {
-  const rates = PROGRAMS.map((name) => recordsPerSecond(millions, of, name))
-  return `\`\`\`mermaid
-xychart-beta horizontal
-    title "Records per second, ${millions} million records"
-    x-axis [${PROGRAMS.map((name) => `"${name}"`).join(', ')}]
-    y-axis "records per second" 0 --> ${Math.max(...rates)}
-    bar [${rates.join(', ')}]
-\`\`\``
 }
 
 function recordsPerSecond<Name extends string>(

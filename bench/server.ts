@@ -73,10 +73,9 @@ function bodyOf(number: number): Buffer {
   if (body === undefined) return Buffer.from('{"value":[')
   if (number < kept) return body
   const copy = Buffer.from(body)
-  const further = Math.floor(number / kept) * kept * pageSize
   for (let i = 0, at = 0; i < pageSize; i++) {
     at = copy.indexOf(ID, at) + ID.length
-    copy.write(String(idOf((number % kept) * pageSize + i) + further), at)
+    copy.write(String(idOf(number * pageSize + i)), at)
   }
   return copy
 }
