@@ -43,20 +43,17 @@ export function personSql(
       return `FROM ${stream} AS source WHERE ${isHere.join(' OR ')};`
     })
   const left = [...personStreams().keys()].filter((stream) => !named.has(stream))
-  const head = [
-    '-- In the current schema. Leave out tables that were not loaded.',
-    ...(left.length === 0
-      ? []
-      : [
-          `-- Not in the configuration: ${left.join(', ')}. If one has a table, add it to streams.`,
-        ]),
-  ].join('\n')
+  const head = ['-- In the current schema. Leave out tables that were not loaded.']
+  if (left.length > 0)
+    head.push(
+      `-- Not in the configuration: ${left.join(', ')}. If one has a table, add it to streams.`,
+    )
   if (!isErase)
-    return [head, ...tables.map((rows) => `SELECT source.* ${rows}`), ...EARLIER[dialect]].join(
+    return [...head, ...tables.map((rows) => `SELECT source.* ${rows}`), ...EARLIER[dialect]].join(
       '\n',
     )
   return [
-    head,
+    ...head,
     '-- Only when the service no longer lists the person, or a sync brings the rows back.',
     'BEGIN;',
     ...tables.map((rows) => `DELETE ${rows}`),

@@ -100,7 +100,9 @@ it('is removed before the note of it, so that a sync which dies between the two 
   mkdirSync(at('out/published.json.part'))
   expect((await publish(jobs, ACME, true)).failures).toHaveLength(1)
   expect(readdirSync(at('out')).sort()).toEqual([
-    ...['jobs.parquet', 'published.json', 'published.json.part'],
+    'jobs.parquet',
+    'published.json',
+    'published.json.part',
   ])
 })
 
