@@ -15,6 +15,8 @@ export interface Landing {
   run(sql: string, values?: readonly string[]): Promise<void>
   /** What exists: others may have changed it since the last sync. */
   present(): Promise<PresentTables>
+  /** The views among them, also those that this transaction has made. */
+  views(): Promise<ViewDigests>
   /** Does work in one transaction, which is rolled back if the work fails. */
   atomically<T>(work: () => Promise<T>): Promise<T>
   /** After a complete read of a table: makes the rows of a key quick to find, if the engine needs that. */
@@ -37,11 +39,8 @@ export interface Landing {
     columns: readonly Column[],
     constants: ReadonlyMap<string, string>,
   ): Promise<void>
-  /**
-   * Creates or replaces a view with its comments. Returns its digest, as `PresentTables.viewOf` does; undefined if objects
-   * of others prevent it.
-   */
-  replaceView(view: FlatView): Promise<string | undefined>
+  /** Creates or replaces a view with its comments; it stays as it is if objects of others depend on that. */
+  replaceView(view: FlatView): Promise<void>
   /** What an error of a statement means; without values. */
   failureOf(error: unknown): LandingFailure
   /** Publishes a copy of what is committed; write nothing afterwards, even if it fails. */
@@ -80,11 +79,13 @@ export interface PresentTables {
   columnsOf(name: string): ReadonlyMap<string, string> | undefined
   /** The object that prevents a table or view of this name in a schema, by its SQL name. */
   inTheWayOf(schema: string, name: string): string | undefined
-  /** A digest of the view of this name in a schema, as the engine shows it; empty if there is none. */
-  viewOf(schema: string, name: string): string
+  readonly viewOf: ViewDigests
   /** Whether there is a table of this name in the schema of the account. */
   hasOwn(name: string): boolean
 }
+
+/** A digest of the view of this name in a schema, as the engine shows it; empty if there is none. */
+export type ViewDigests = (schema: string, name: string) => string
 
 /** A view of a stream with nested objects as columns. */
 export interface FlatView {

@@ -1,4 +1,4 @@
-import type { PresentTables } from './landing.ts'
+import type { PresentTables, ViewDigests } from './landing.ts'
 
 /** What an engine selects of what exists. */
 interface Selects {
@@ -12,31 +12,41 @@ interface Selects {
   readonly own: string
 }
 
+type Query = (sql: string) => Promise<readonly (readonly (string | null)[])[]>
+
 /**
  * Reads what exists in a landing. Names are compared in lower case, but not by an engine's own `lower`: DuckDB gives a few
  * letters another one. The last of two names that differ only in case counts.
  */
-export async function presentTables(
-  query: (sql: string) => Promise<readonly (readonly (string | null)[])[]>,
-  selects: Selects,
-): Promise<PresentTables> {
+export async function presentTables(query: Query, selects: Selects): Promise<PresentTables> {
   const columns = new Map<string, Map<string, string>>()
-  for (const [table = '', column = '', type = ''] of await lowerCased(selects.columns))
+  for (const [table = '', column = '', type = ''] of await lowerCased(query, selects.columns))
     columns.set(table, (columns.get(table) ?? new Map()).set(column, type.toUpperCase()))
-  const others = new Set((await lowerCased(selects.others)).map(([name]) => name))
-  const views = new Map(
-    (await lowerCased(selects.views)).map(([name = '', digest = '']) => [name, digest]),
-  )
-  const own = new Set((await lowerCased(selects.own)).map(([name]) => name))
-  const placeOf = (schema: string, name: string) => `${schema}.${name}`.toLowerCase()
+  const others = new Set((await lowerCased(query, selects.others)).map(([name]) => name))
+  const own = new Set((await lowerCased(query, selects.own)).map(([name]) => name))
   return {
     columnsOf: (name) => columns.get(name.toLowerCase()),
     inTheWayOf: (schema, name) => [placeOf(schema, name)].find((one) => others.has(one)),
-    viewOf: (schema, name) => views.get(placeOf(schema, name)) ?? '',
+    viewOf: await presentViews(query, selects),
     hasOwn: (name) => own.has(name.toLowerCase()),
   }
+}
 
-  async function lowerCased(sql: string): Promise<string[][]> {
-    return (await query(sql)).map((row) => row.map((name) => String(name).toLowerCase()))
-  }
+/** Reads the digests of all views, of which an engine renders the text. */
+export async function presentViews(
+  query: Query,
+  { views: select }: Pick<Selects, 'views'>,
+): Promise<ViewDigests> {
+  const views = new Map(
+    (await lowerCased(query, select)).map(([name = '', digest = '']) => [name, digest]),
+  )
+  return (schema, name) => views.get(placeOf(schema, name)) ?? ''
+}
+
+function placeOf(schema: string, name: string): string {
+  return `${schema}.${name}`.toLowerCase()
+}
+
+async function lowerCased(query: Query, sql: string): Promise<string[][]> {
+  return (await query(sql)).map((row) => row.map((name) => String(name).toLowerCase()))
 }

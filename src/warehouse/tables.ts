@@ -1,15 +1,8 @@
-import { createHash } from 'node:crypto'
 import { ConnectorError } from '../ground/errors.ts'
 import { type Column, type ColumnType, KNOWN_FROM, KNOWN_UNTIL } from './column.ts'
 import { freeName, takenNames } from './column-names.ts'
 import { type Damage, typesOf } from './damage.ts'
-import {
-  type Description,
-  describe,
-  type OpenMember,
-  openObjects,
-  type ValuePlace,
-} from './flat-view.ts'
+import { type Description, type OpenMember, openObjects, type ValuePlace } from './flat-view.ts'
 import { storedHistories } from './history.ts'
 import type { Dialect, Landing, Limits, PresentTables } from './landing.ts'
 import type { Progress } from './load-rows.ts'
@@ -25,20 +18,21 @@ import {
   quoted,
   type Table,
 } from './sql.ts'
+import { type StoredViews, storedNames, storedViews, viewTables } from './views.ts'
 
 /** Members of an open object with more members than this are only in its JSON. */
 const MAX_MEMBERS = 100
 
 /** The account of the tables, their views, and the states of their rows. */
-export function knownTables({ schemas: { account } }: Dialect): string[] {
+export function knownTables(sql: Dialect): string[] {
+  const { account } = sql.schemas
   return [
     // Without a primary key: after a disk was full, DuckDB finds keys in an index that the table does not have.
     `CREATE TABLE IF NOT EXISTS ${account}.states (stream VARCHAR, state JSON NOT NULL, starts_over BOOLEAN NOT NULL)`,
     // A property is its JSON text: no other has half of a surrogate pair.
     `CREATE TABLE IF NOT EXISTS ${account}.columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR, variant_of VARCHAR)`,
     `CREATE TABLE IF NOT EXISTS ${account}.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)`,
-    `CREATE TABLE IF NOT EXISTS ${account}.described (stream VARCHAR, digest VARCHAR, view VARCHAR)`,
-    `CREATE TABLE IF NOT EXISTS ${account}.places (stream VARCHAR, place VARCHAR, name VARCHAR)`,
+    ...viewTables(sql),
   ]
 }
 
@@ -48,9 +42,9 @@ export interface StoredTables {
   readonly columns: ReadonlyMap<string, readonly Column[]>
   /** The members of open objects that the views have as columns. */
   readonly members: ReadonlyMap<string, readonly OpenMember[]>
-  /** The views that `createViews` has made. */
+  /** See `storedViews`. */
   readonly views: ReadonlyMap<string, StoredViews>
-  /** The names of the columns of the views. */
+  /** See `storedNames`. */
   readonly names: ReadonlyMap<string, ReadonlyMap<ValuePlace, string>>
   /** The streams with a state. */
   readonly withState: ReadonlySet<string>
@@ -61,28 +55,12 @@ export interface StoredTables {
   readonly present: PresentTables
 }
 
-/** The views of a stream that `createViews` has made, by digests. */
-interface StoredViews {
-  /** Of the statements. */
-  readonly statements: string
-  /** Of the views that they made. */
-  readonly made: string
-}
-
 /** Reads what a sync has to know before it changes tables. */
 export async function readTables(landing: Landing): Promise<StoredTables> {
   const { account } = landing.sql.schemas
   const rows = async (sql: string) => (await landing.query(sql)).map((row) => row.map(String))
   const namesIn = async (sql: string) => new Set((await rows(sql)).map(([name = '']) => name))
   const present = await landing.present()
-  const views = (await rows(`SELECT stream, digest, view FROM ${account}.described`)).map(
-    ([stream = '', statements = '', made = '']) => [stream, { statements, made }] as const,
-  )
-  const names = new Map<string, Map<ValuePlace, string>>()
-  for (const [stream = '', place = '', name = ''] of await rows(
-    `SELECT stream, place, name FROM ${account}.places`,
-  ))
-    names.set(stream, (names.get(stream) ?? new Map()).set(place, name))
   const members = new Map<string, OpenMember[]>()
   for (const [stream = '', column = '', pointer = '', member = ''] of await rows(
     `SELECT stream, name, pointer, member FROM ${account}.members`,
@@ -91,8 +69,8 @@ export async function readTables(landing: Landing): Promise<StoredTables> {
   return {
     columns: await storedColumns(landing),
     members,
-    views: new Map(views),
-    names,
+    views: await storedViews(landing),
+    names: await storedNames(landing),
     withState: await namesIn(`SELECT stream FROM ${account}.states WHERE NOT starts_over`),
     progress: await storedProgress(landing),
     histories: await storedHistories(landing),
@@ -166,59 +144,28 @@ export async function newMembers(
   rows: AddedRows,
 ): Promise<OpenMember[]> {
   const { schemas, literal, members: membersAt } = landing.sql
-  const found: OpenMember[] = []
-  for (const { column, pointer } of openObjects(spec.schema, columns)) {
+  const objects = openObjects(spec.schema, columns)
+  if (objects.length === 0) return []
+  const selects = objects.map(
+    ({ column, pointer }, i) =>
+      `SELECT ${i}, found.member FROM (${membersAt(quoted(column), pointer, rows, MAX_MEMBERS)}) AS found`,
+  )
+  const rowsOf = await landing.query(selects.join(' UNION ALL '))
+  const found = objects.flatMap(({ column, pointer }, i) => {
     const same = members.filter((one) => one.column === column && one.pointer === pointer)
-    const names = await landing.query(membersAt(quoted(column), pointer, rows, MAX_MEMBERS))
     const known = new Set(same.map(({ member }) => member))
-    const added = names
-      .map(([member]) => ({ column, pointer, member: String(member) }))
+    return rowsOf
+      .filter(([object]) => object === String(i))
+      .map(([, member]) => ({ column, pointer, member: String(member) }))
       .filter(({ member }) => !known.has(member))
       .slice(0, MAX_MEMBERS - same.length)
-    for (const { member } of added)
-      await landing.run(
-        `INSERT INTO ${schemas.account}.members VALUES (${[spec.name, column, pointer, member].map(literal).join(', ')})`,
-      )
-    found.push(...added)
-  }
-  return found
-}
-
-/**
- * Creates the views and the comments, unless those of `stored` are there. Returns the names of the views' columns, and
- * whether somebody else had changed or dropped a view.
- */
-export async function createViews(
-  landing: Landing,
-  description: Description,
-  stored?: StoredViews,
-  present?: PresentTables,
-): Promise<{ readonly names: Description['names']; readonly wasChanged: boolean }> {
-  const { schemas, literal } = landing.sql
-  const { views, names } = describe(landing.sql, description)
-  const digest = createHash('sha256')
-    .update(views.flatMap(({ query, comments }) => [query, ...comments]).join('\n'))
-    .digest('hex')
-  const isSame = digest === stored?.statements
-  const there = views.map(({ schema, name }) => present?.viewOf(schema, name) ?? '')
-  if (isSame && stored?.made === there.join()) return { names, wasChanged: false }
-  const stream = literal(description.spec.name)
-  const created: string[] = []
-  for (const [i, view] of views.entries())
-    created.push((await landing.replaceView(view)) ?? there[i] ?? '')
-  const made = created.join()
-  const places = [...names].filter(([place]) => !description.names.has(place))
-  for (const place of places)
-    await landing.run(
-      `INSERT INTO ${schemas.account}.places VALUES (${[stream, ...place.map(literal)].join(', ')})`,
-    )
-  await landing.run(`DELETE FROM ${schemas.account}.described WHERE stream = ${stream}`)
-  await landing.run(
-    `INSERT INTO ${schemas.account}.described VALUES (${stream}, ${literal(digest)}, ${literal(made)})`,
+  })
+  const values = found.map(({ column, pointer, member }) =>
+    [spec.name, column, pointer, member].map(literal).join(', '),
   )
-  // Another version of an engine may write the same view differently.
-  const wasChanged = isSame && made !== there.join()
-  return { names, wasChanged }
+  if (values.length > 0)
+    await landing.run(`INSERT INTO ${schemas.account}.members VALUES (${values.join('), (')})`)
+  return found
 }
 
 /** The history of a stream's table; before it has begun, without `members`. */

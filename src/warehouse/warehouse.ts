@@ -30,7 +30,6 @@ import { type DaysLeft, removeBefore } from './settle.ts'
 import { alterTable, keyColumns, nextOf, quoted, type Table } from './sql.ts'
 import {
   assertNameIsFree,
-  createViews,
   historyOf,
   knownTables,
   newMembers,
@@ -43,6 +42,7 @@ import {
   withNew,
 } from './tables.ts'
 import { told } from './unwritable.ts'
+import { createViews, type MadeViews, storeViews } from './views.ts'
 
 /** The rows of one tenant and their states: a table per stream, and a view per stream with nested objects as columns. */
 export interface Warehouse {
@@ -163,6 +163,8 @@ function createWarehouse(
           const prepared = new Map<string, Known>()
           for (const spec of specs)
             prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsHistory, log))
+          for (const stream of await storeViews(landing, madeOf(prepared.values())))
+            log.warn(warningOfView(sql, stream))
           await landing.run(beginSync(sql, [...prepared.keys()], at).join(';\n'))
           // Rows are compared with those that are there, however long.
           await landing.makeRoom(
@@ -220,6 +222,7 @@ function createWarehouse(
       const moment = await nextMoment(landing, at)
       for (const load of loads)
         next.set(load.stream, await commitLoad(landing, knownOf(load.stream), load, moment, log))
+      await storeViews(landing, madeOf(loads.map(({ stream }) => next.get(stream) as Known)))
     })
     known = next
   }
@@ -233,6 +236,8 @@ function createWarehouse(
 
 /** A stream of this sync: its description and the progress of its rows. */
 interface Known extends Description, Progress {
+  /** See `createViews`; of the last transaction. */
+  readonly made: readonly MadeViews[]
   /** Whether this sync has committed a complete read. */
   readonly isReadWhole: boolean
 }
@@ -263,9 +268,12 @@ async function prepareStream(
   const progress = await prepareTable(landing, table, before, damage, stored)
   const own = { members: members.get(name) ?? [], names: stored.names.get(name) ?? new Map() }
   const description = { spec, table, ...own }
-  const { names, wasChanged } = await createViews(landing, description, views.get(name), present)
-  if (wasChanged) log.warn(warningOfView(sql, name))
-  return { ...description, ...progress, names, isReadWhole: false }
+  const made = await createViews(landing, description, views.get(name), present.viewOf)
+  return { ...description, ...progress, ...made, isReadWhole: false }
+}
+
+function madeOf(streams: Iterable<Known>): MadeViews[] {
+  return [...streams].flatMap(({ made }) => made)
 }
 
 /** Writes the rows and the state of a load. Returns what is known of the stream afterwards. */
@@ -307,11 +315,18 @@ async function commitLoad(
   const isOver = isRead || complete !== undefined
   const history =
     isOver && mayBegin ? await noteRead(landing, table, isRead, moment) : table.history
-  const now = { ...present, ...progress, table: { ...table, history }, members, isReadWhole }
+  const now = {
+    ...present,
+    ...progress,
+    table: { ...table, history },
+    members,
+    isReadWhole,
+    made: [],
+  }
   const isSame =
     members.length === present.members.length &&
     table.columns.length === present.table.columns.length
-  return isSame ? now : { ...now, names: (await createViews(landing, now)).names }
+  return isSame ? now : { ...now, ...(await createViews(landing, now)) }
 }
 
 /** Removes the rows of days that are no longer kept, also those that wait. */
@@ -343,7 +358,8 @@ async function dropEmptyVariants(landing: Landing, present: Known): Promise<void
   if (empty.size === 0) return
   const table = { ...present.table, columns: columns.filter((column) => !empty.has(column)) }
   await alter(landing, present, table)
-  await createViews(landing, { ...present, table })
+  const { made } = await createViews(landing, { ...present, table })
+  await storeViews(landing, made)
 }
 
 /** Gives the tables of a stream the columns that they have from now on. */

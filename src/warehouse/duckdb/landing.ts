@@ -1,15 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../../ground/errors.ts'
 import { type Column, HELPER } from '../column.ts'
-import type {
-  FlatView,
-  Landing,
-  LandingFailure,
-  Patience,
-  RowFile,
-  TextColumns,
-} from '../landing.ts'
-import { presentTables } from '../present.ts'
+import type { Landing, LandingFailure, Patience, RowFile, TextColumns } from '../landing.ts'
+import { presentTables, presentViews } from '../present.ts'
 import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
 import { unwritable } from '../unwritable.ts'
@@ -36,6 +29,7 @@ export function createLanding(path: string, { connection, close }: Database): La
       await connection.run(sql, values === undefined ? undefined : [...values])
     },
     present: () => presentTables((sql) => texts(connection, sql), PRESENT),
+    views: () => presentViews((sql) => texts(connection, sql), PRESENT),
     async atomically(work) {
       await connection.run('BEGIN')
       try {
@@ -87,15 +81,10 @@ export function createLanding(path: string, { connection, close }: Database): La
         )
       }
     },
-    async replaceView({ schema, name, query, comments }: FlatView) {
+    async replaceView({ schema, name, query, comments }) {
       const view = `CREATE OR REPLACE VIEW ${schema}.${quoted(name)} AS ${query}`
       // There are hundreds of statements, which take half as long in one call.
       await connection.run([view, ...comments].join(';\n'))
-      const [[, digest] = []] = await texts(
-        connection,
-        `${VIEWS} AND schema_name = ${literal(schema)} AND view_name = ${literal(name)}`,
-      )
-      return digest ?? undefined
     },
     failureOf,
     async publish(copy) {
@@ -192,12 +181,11 @@ function rowsOf({ path, columns, longest, imitatesRows }: RowFile): string {
 const byte = (code: number) => literal(String.fromCharCode(code))
 
 const HERE = 'WHERE database_name = current_database()'
-/** DuckDB writes quotes around a type in a view that it has just made, and none when the file is opened again. */
-const VIEWS = `SELECT schema_name || '.' || view_name, md5(replace(sql, '"', '')) FROM duckdb_views() ${HERE}`
 const PRESENT = {
   columns: `SELECT table_name, column_name, data_type FROM duckdb_columns() ${HERE} AND schema_name = 'main'`,
   others: `SELECT schema_name || '.' || view_name FROM duckdb_views() ${HERE} AND schema_name = 'main'
     UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ${HERE} AND schema_name IN ('flat', 'history')`,
-  views: VIEWS,
+  // DuckDB writes quotes around a type in a view that it has just made, and none when the file is opened again.
+  views: `SELECT schema_name || '.' || view_name, md5(replace(sql, '"', '')) FROM duckdb_views() ${HERE}`,
   own: `SELECT table_name FROM duckdb_tables() ${HERE} AND schema_name = '_protime'`,
 }

@@ -226,6 +226,7 @@ describe('a view', () => {
     landing.atomically(() =>
       landing.replaceView({ schema: 'protime_flat', name: 'jobs', columns, query, comments: [] }),
     )
+  const digest = async () => (await landing.views())('protime_flat', 'jobs')
   const shown = async () =>
     (
       await landing.query(
@@ -236,9 +237,8 @@ describe('a view', () => {
   it('gets new columns at its end, while a view of others stays', async () => {
     await replace(['id', 'name'], "SELECT 1 AS id, 'a' AS name")
     await landing.run('CREATE VIEW theirs.jobs AS SELECT name FROM protime_flat.jobs')
-    const made = await replace(['id', 'code', 'name'], "SELECT 1 AS id, 2 AS code, 'a' AS name")
+    await replace(['id', 'code', 'name'], "SELECT 1 AS id, 2 AS code, 'a' AS name")
     expect(await shown()).toEqual(['id integer', 'name text', 'code integer'])
-    expect(made).toBe((await landing.present()).viewOf('protime_flat', 'jobs'))
   })
 
   it('of which a column gets another type is made again with its grants', async () => {
@@ -246,14 +246,14 @@ describe('a view', () => {
     await landing.run(
       'CREATE ROLE "a reader"; GRANT SELECT ON protime_flat.jobs TO "a reader" WITH GRANT OPTION; GRANT SELECT ON protime_flat.jobs TO PUBLIC',
     )
-    expect(await replace(['id', 'name'], "SELECT 1 AS id, 'a' AS name")).toMatch(/^\w{32}$/)
+    await replace(['id', 'name'], "SELECT 1 AS id, 'a' AS name")
     expect(await shown()).toEqual(['id integer', 'name text'])
     const [[grants] = []] = await landing.query(
       "SELECT relacl::text FROM pg_class WHERE oid = 'protime_flat.jobs'::regclass",
     )
     expect(grants).toMatch(/a reader.*=r\*\//)
     expect(grants).toMatch(/[{,]=r\//)
-    expect(await replace(['name'], "SELECT 'a' AS name")).toMatch(/^\w{32}$/)
+    await replace(['name'], "SELECT 'a' AS name")
     expect(await shown()).toEqual(['name text'])
   })
 
@@ -292,10 +292,12 @@ describe('a view', () => {
   })
 
   it('on which a view of others depends stays as it is', async () => {
-    const before = await replace(['id'], 'SELECT 1 AS id')
+    await replace(['id'], 'SELECT 1 AS id')
+    const before = await digest()
+    expect(before).toMatch(/^\w{32}$/)
     await landing.run('CREATE VIEW theirs.jobs AS SELECT id FROM protime_flat.jobs')
-    expect(await replace(['id'], "SELECT 'a' AS id")).toBe(undefined)
-    expect((await landing.present()).viewOf('protime_flat', 'jobs')).toBe(before)
+    await replace(['id'], "SELECT 'a' AS id")
+    expect(await digest()).toBe(before)
   })
 
   it('on which a view of others depends is named where it cannot be dropped', async () => {

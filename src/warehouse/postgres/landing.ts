@@ -1,7 +1,7 @@
 import { ConnectorError } from '../../ground/errors.ts'
 import { type Column, HELPER } from '../column.ts'
 import type { Landing, RowFile, TextColumns } from '../landing.ts'
-import { presentTables } from '../present.ts'
+import { presentTables, presentViews } from '../present.ts'
 import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
 import { BEGIN, type Connection, SETTINGS } from './connection.ts'
@@ -60,10 +60,8 @@ export function createLanding(
     async run(text, values) {
       await inside(() => connection.query(text, values))
     },
-    present: () =>
-      inside(() =>
-        presentTables(async (text) => (await connection.query(text)).rows, selectsOf(sql.schemas)),
-      ),
+    present: () => inside(() => presentTables(rowsOf, selectsOf(sql.schemas))),
+    views: () => inside(() => presentViews(rowsOf, selectsOf(sql.schemas))),
     atomically: inside,
     makeRoom: async () => {},
     async indexKey(stream, key) {
@@ -116,6 +114,10 @@ export function createLanding(
       await connection.close()
       await lock?.close()
     },
+  }
+
+  async function rowsOf(text: string) {
+    return (await connection.query(text)).rows
   }
 
   async function inside<T>(work: () => Promise<T>): Promise<T> {
