@@ -105,12 +105,14 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
   }
 
   async function reportNotFound(): Promise<void> {
-    const isInDays = listedDays(source?.state() ?? {}, stream)
+    // The state takes tens of megabytes for a million rows, and mostly all of them were found.
+    let isInDays: ((day: number) => boolean) | undefined
     const isInCollections = isWhole ? () => true : listedCollections(table)
     let left = 0
     for (let index = 0; index < table.count; index++) {
       if (table.isFound(index)) continue
       const key = table.keyOf(index)
+      isInDays ??= listedDays(source?.state() ?? {}, stream)
       if (known?.withheld.has(key)) withheldRows++
       else if (isInDays(table.dayOf(index)) && isInCollections(key))
         await report({ difference: 'too many' }, key)

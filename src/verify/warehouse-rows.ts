@@ -53,7 +53,7 @@ async function heldIn(
     if (state === 'none') continue
     if ('unreadable' in state)
       held.set(name, { why: `its state cannot be used, ${state.unreadable}` })
-    else if (!state.isSettled) held.set(name, { why: 'its first read is not complete' })
+    else if (!state.isSettled) held.set(name, { why: 'its read of all rows is not complete' })
     else if (startOver.has(name)) held.set(name, { why: 'it is to be read from the beginning' })
     else {
       const known = {
