@@ -105,7 +105,7 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
   }
 
   async function reportNotFound(): Promise<void> {
-    // The state takes tens of megabytes for a million rows, and mostly all of them were found.
+    // To make the state, the ids of all rows are encoded, and mostly all of them were found.
     let isInDays: ((day: number) => boolean) | undefined
     const isInCollections = isWhole ? () => true : listedCollections(table)
     let left = 0
