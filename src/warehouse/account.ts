@@ -94,6 +94,20 @@ export async function readStates(landing: Landing): Promise<ReadonlyMap<string, 
   )
 }
 
+/** Replaces the states of streams, as JSON, or removes them where there is none. */
+export async function storeStates(
+  { sql: { schemas, literal }, run }: Landing,
+  states: ReadonlyMap<string, string | null>,
+): Promise<void> {
+  if (states.size === 0) return
+  const table = `${schemas.account}.states`
+  const streams = [...states.keys()].map(literal).join(', ')
+  await run(`DELETE FROM ${table} WHERE stream IN (${streams})`)
+  const stored = [...states].flatMap(([stream, state]) => (state === null ? [] : [[stream, state]]))
+  const rows = stored.map((_, i) => `($${2 * i + 1}, $${2 * i + 2}, false)`)
+  if (rows.length > 0) await run(`INSERT INTO ${table} VALUES ${rows.join(', ')}`, stored.flat())
+}
+
 /**
  * The streams whose next read starts over, because nobody knows which of their rows their states cover. Their states
  * still say which rows they had.
@@ -112,11 +126,9 @@ export async function streamsToStartOver(landing: Landing): Promise<ReadonlySet<
 export async function nextMoment(landing: Landing, at: Date): Promise<string> {
   const { sql } = landing
   const { account } = sql.schemas
-  await landing.run(
-    `UPDATE ${account}.owner SET moment = greatest(${time(sql, at)}, moment + INTERVAL '1 microsecond')`,
-  )
   const [[moment] = []] = await landing.query(
-    `SELECT ${sql.momentText('moment')} FROM ${account}.owner`,
+    `UPDATE ${account}.owner SET moment = greatest(${time(sql, at)}, moment + INTERVAL '1 microsecond')
+      RETURNING ${sql.momentText('moment')}`,
   )
   return `CAST(${sql.literal(String(moment))} AS TIMESTAMPTZ)`
 }

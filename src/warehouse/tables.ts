@@ -308,8 +308,3 @@ function recreate(
 export function startOver({ schemas: { account }, literal }: Dialect, stream: string): string {
   return `UPDATE ${account}.states SET starts_over = true WHERE stream = ${literal(stream)}`
 }
-
-/** Removes the state of a stream. */
-export function removeState({ schemas: { account }, literal }: Dialect, stream: string): string {
-  return `DELETE FROM ${account}.states WHERE stream = ${literal(stream)}`
-}

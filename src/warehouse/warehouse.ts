@@ -14,6 +14,7 @@ import {
   nextMoment,
   readStates,
   type SyncEnd,
+  storeStates,
   streamsToStartOver,
   time,
 } from './account.ts'
@@ -36,7 +37,6 @@ import {
   othersAmong,
   prepareTable,
   readTables,
-  removeState,
   type StoredTables,
   storeColumns,
   withNew,
@@ -163,8 +163,8 @@ function createWarehouse(
           const prepared = new Map<string, Known>()
           for (const spec of specs)
             prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsHistory, log))
-          for (const stream of await storeViews(landing, madeOf(prepared.values())))
-            log.warn(warningOfView(sql, stream))
+          const made = [...prepared.values()].flatMap((stream) => stream.made)
+          for (const stream of await storeViews(landing, made)) log.warn(warningOfView(sql, stream))
           await landing.run(beginSync(sql, [...prepared.keys()], at).join(';\n'))
           // Rows are compared with those that are there, however long.
           await landing.makeRoom(
@@ -222,7 +222,7 @@ function createWarehouse(
       const moment = await nextMoment(landing, at)
       for (const load of loads)
         next.set(load.stream, await commitLoad(landing, knownOf(load.stream), load, moment, log))
-      await storeViews(landing, madeOf(loads.map(({ stream }) => next.get(stream) as Known)))
+      await noteCommit(landing, loads, next)
     })
     known = next
   }
@@ -272,11 +272,7 @@ async function prepareStream(
   return { ...description, ...progress, ...made, isReadWhole: false }
 }
 
-function madeOf(streams: Iterable<Known>): MadeViews[] {
-  return [...streams].flatMap(({ made }) => made)
-}
-
-/** Writes the rows and the state of a load. Returns what is known of the stream afterwards. */
+/** Writes the rows of a load. Returns what is known of the stream afterwards. */
 async function commitLoad(
   landing: Landing,
   present: Known,
@@ -284,9 +280,7 @@ async function commitLoad(
   moment: string,
   log: Log,
 ): Promise<Known> {
-  const { sql } = landing
-  const { account } = sql.schemas
-  const { stream, state, completeGeneration, complete, left } = load
+  const { stream, completeGeneration, complete, left } = load
   const table = { ...present.table, columns: load.columns }
   await alter(landing, present, table)
   // Rows of generation 0 may have been written with other settings, which kept other values.
@@ -303,10 +297,6 @@ async function commitLoad(
   }
   if (left !== undefined) progress = await withoutDays(landing, table, progress, left)
   if (before !== undefined) warnOfEmptied(before, await valuesIn(landing, table), stream, log)
-  if (state !== undefined) await landing.run(removeState(sql, stream))
-  if (typeof state === 'string')
-    await landing.run(`INSERT INTO ${account}.states VALUES ($1, $2, false)`, [stream, state])
-  await landing.run(committed(sql, stream, progress, complete))
   const isWhole = completeGeneration !== undefined
   const isReadWhole = present.isReadWhole || isWhole
   const isRead = isWhole || load.isKept === true
@@ -327,6 +317,26 @@ async function commitLoad(
     members.length === present.members.length &&
     table.columns.length === present.table.columns.length
   return isSame ? now : { ...now, ...(await createViews(landing, now)) }
+}
+
+/** Writes into the account what a commit has changed: the states, the progress and the views of its streams. */
+async function noteCommit(
+  landing: Landing,
+  loads: readonly Load[],
+  known: ReadonlyMap<string, Known>,
+): Promise<void> {
+  const states = new Map<string, string | null>()
+  const progress: string[] = []
+  const made: MadeViews[] = []
+  for (const { stream, state, complete } of loads) {
+    const now = known.get(stream) as Known
+    if (state !== undefined) states.set(stream, state)
+    progress.push(committed(landing.sql, stream, now, complete))
+    made.push(...now.made)
+  }
+  await storeStates(landing, states)
+  await landing.run(progress.join(';\n'))
+  await storeViews(landing, made)
 }
 
 /** Removes the rows of days that are no longer kept, also those that wait. */
