@@ -10,11 +10,11 @@ export async function forgetVersions(
   landing: Landing,
   id: string,
 ): Promise<Record<string, number>> {
-  const present = await landing.present()
+  const hasOwn = await landing.ownTables()
   const found: Record<string, number> = {}
   for (const [stream, columns] of await storedColumns(landing)) {
     const isPersons = streams.has(stream) ? personsIn(landing.sql, stream, columns, id) : ''
-    if (isPersons === '' || !present.hasOwn(closedName(stream))) continue
+    if (isPersons === '' || !hasOwn(closedName(stream))) continue
     const from = `FROM ${closedPlace(landing.sql, stream)} AS source WHERE ${isPersons}`
     const [[count] = []] = await landing.query(`SELECT count(*) ${from}`)
     if (count === '0') continue

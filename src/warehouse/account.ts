@@ -38,10 +38,10 @@ export async function hasAccount(
   path: string,
   allowed = FORMAT,
 ): Promise<boolean> {
-  const present = await landing.present()
+  const hasOwn = await landing.ownTables()
   // Before files had owners, each file had states.
-  if (!present.hasOwn('owner') && present.hasOwn('states')) throw ofAnotherVersion(path, 0)
-  if (!present.hasOwn('owner')) return false
+  if (!hasOwn('owner') && hasOwn('states')) throw ofAnotherVersion(path, 0)
+  if (!hasOwn('owner')) return false
   const [[text] = []] = await landing.query(
     `SELECT format FROM ${landing.sql.schemas.account}.owner`,
   )

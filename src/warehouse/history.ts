@@ -137,11 +137,9 @@ export async function forgetHistory(landing: Landing, keepsMore: boolean): Promi
 
 /** The streams with a table of closed versions. */
 async function streamsWithHistory(landing: Landing): Promise<string[]> {
-  const present = await landing.present()
+  const hasOwn = await landing.ownTables()
   const rows = await landing.query(
     `SELECT DISTINCT known.stream FROM ${landing.sql.schemas.account}.columns AS known`,
   )
-  return rows
-    .map(([stream]) => String(stream))
-    .filter((stream) => present.hasOwn(closedName(stream)))
+  return rows.map(([stream]) => String(stream)).filter((stream) => hasOwn(closedName(stream)))
 }

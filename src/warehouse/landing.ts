@@ -15,8 +15,10 @@ export interface Landing {
   run(sql: string, values?: readonly string[]): Promise<void>
   /** What exists: others may have changed it since the last sync. */
   present(): Promise<PresentTables>
-  /** The views among them, also those that this transaction has made. */
+  /** The views among them, also those that this transaction has made, */
   views(): Promise<ViewDigests>
+  /** and the tables of the account. */
+  ownTables(): Promise<OwnTables>
   /** Does work in one transaction, which is rolled back if the work fails. */
   atomically<T>(work: () => Promise<T>): Promise<T>
   /** After a complete read of a table: makes the rows of a key quick to find, if the engine needs that. */
@@ -80,9 +82,11 @@ export interface PresentTables {
   /** The object that prevents a table or view of this name in a schema, by its SQL name. */
   inTheWayOf(schema: string, name: string): string | undefined
   readonly viewOf: ViewDigests
-  /** Whether there is a table of this name in the schema of the account. */
-  hasOwn(name: string): boolean
+  readonly hasOwn: OwnTables
 }
+
+/** Whether there is a table of this name in the schema of the account. */
+export type OwnTables = (name: string) => boolean
 
 /** A digest of the view of this name in a schema, as the engine shows it; empty if there is none. */
 export type ViewDigests = (schema: string, name: string) => string

@@ -1,4 +1,4 @@
-import type { PresentTables, ViewDigests } from './landing.ts'
+import type { OwnTables, PresentTables, ViewDigests } from './landing.ts'
 
 /** What an engine selects of what exists. */
 interface Selects {
@@ -23,12 +23,11 @@ export async function presentTables(query: Query, selects: Selects): Promise<Pre
   for (const [table = '', column = '', type = ''] of await lowerCased(query, selects.columns))
     columns.set(table, (columns.get(table) ?? new Map()).set(column, type.toUpperCase()))
   const others = new Set((await lowerCased(query, selects.others)).map(([name]) => name))
-  const own = new Set((await lowerCased(query, selects.own)).map(([name]) => name))
   return {
     columnsOf: (name) => columns.get(name.toLowerCase()),
     inTheWayOf: (schema, name) => [placeOf(schema, name)].find((one) => others.has(one)),
     viewOf: await presentViews(query, selects),
-    hasOwn: (name) => own.has(name.toLowerCase()),
+    hasOwn: await presentOwn(query, selects),
   }
 }
 
@@ -41,6 +40,15 @@ export async function presentViews(
     (await lowerCased(query, select)).map(([name = '', digest = '']) => [name, digest]),
   )
   return (schema, name) => views.get(placeOf(schema, name)) ?? ''
+}
+
+/** Reads which tables the schema of the account has. */
+export async function presentOwn(
+  query: Query,
+  { own: select }: Pick<Selects, 'own'>,
+): Promise<OwnTables> {
+  const own = new Set((await lowerCased(query, select)).map(([name]) => name))
+  return (name) => own.has(name.toLowerCase())
 }
 
 function placeOf(schema: string, name: string): string {

@@ -39,9 +39,9 @@ export async function readStatus(path: string, patience: Patience): Promise<Ware
 
 async function ageIn(landing: Landing, path: string): Promise<WarehouseAge> {
   const { account } = landing.sql.schemas
-  const present = await landing.present()
+  const hasOwn = await landing.ownTables()
   const isOurs = await hasAccount(landing, path)
-  if (!isOurs || !present.hasOwn('syncs') || !present.hasOwn('streams'))
+  if (!isOurs || !hasOwn('syncs') || !hasOwn('streams'))
     throw new ConnectorError(
       'config',
       'not-a-warehouse',

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../../ground/errors.ts'
 import { type Column, HELPER } from '../column.ts'
 import type { Landing, LandingFailure, Patience, RowFile, TextColumns } from '../landing.ts'
-import { presentTables, presentViews } from '../present.ts'
+import { presentOwn, presentTables, presentViews } from '../present.ts'
 import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
 import { unwritable } from '../unwritable.ts'
@@ -19,17 +19,19 @@ export async function readFile(path: string, patience: Patience): Promise<Landin
 
 /** A DuckDB file that is open. */
 export function createLanding(path: string, { connection, close }: Database): Landing {
+  const query = (sql: string) => texts(connection, sql)
   let room = 0
   return {
     sql: duckDbDialect,
-    query: (sql) => texts(connection, sql),
+    query,
     jsonRows: (sql) => jsonRows(connection, sql),
     stream: (sql) => chunksOf(connection, sql),
     async run(sql, values) {
       await connection.run(sql, values === undefined ? undefined : [...values])
     },
-    present: () => presentTables((sql) => texts(connection, sql), PRESENT),
-    views: () => presentViews((sql) => texts(connection, sql), PRESENT),
+    present: () => presentTables(query, PRESENT),
+    views: () => presentViews(query, PRESENT),
+    ownTables: () => presentOwn(query, PRESENT),
     async atomically(work) {
       await connection.run('BEGIN')
       try {

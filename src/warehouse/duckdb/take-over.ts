@@ -19,20 +19,21 @@ export const NEXT_BEFORE = "'_protime_next_'"
  * knows any more which read wrote them, each stream is read from the beginning.
  */
 export async function takeOver(landing: Landing, path: string, log: Log): Promise<void> {
-  const present = await landing.present()
-  if (!present.hasOwn('owner')) return
+  const hasOwn = await landing.ownTables()
+  if (!hasOwn('owner')) return
   const [[format] = []] = await landing.query('SELECT format FROM _protime.owner')
   if (Number(format) !== FORMAT_BEFORE) return
   log.info(
     `${basename(path)} was written by an earlier version of this program: its tables are adapted, and this sync reads all streams from the beginning.`,
   )
+  const present = await landing.present()
   const stored = await storedBefore(landing)
   const marked = [...stored].filter(([stream]) => present.columnsOf(stream)?.has(DELETED_BEFORE))
   // DuckDB does not allow to delete rows in the transaction of an ALTER. After a kill, this is done again.
   const closed = marked.flatMap(([stream, columns]) => closeDeleted(landing.sql, stream, columns))
   await landing.atomically(() => landing.run(closed.join(';\n')))
   await landing.atomically(async () => {
-    const hasStates = present.hasOwn('states')
+    const hasStates = hasOwn('states')
     const statements = [
       ...(hasStates
         ? ['CREATE OR REPLACE TEMP TABLE _protime_states AS FROM _protime.states']
@@ -99,5 +100,5 @@ export async function spanBefore(landing: Landing): Promise<string | undefined> 
 }
 
 async function storedBefore(landing: Landing): Promise<ReadonlyMap<string, readonly Column[]>> {
-  return (await landing.present()).hasOwn('columns') ? storedColumns(landing) : new Map()
+  return (await landing.ownTables())('columns') ? storedColumns(landing) : new Map()
 }

@@ -92,7 +92,7 @@ async function openLocked(
   const prepare = async () => {
     const asked = await connect(address)
     const reader = await readLanding(asked, schema).catch(closing(address, asked))
-    const isNew = !(await reader.present()).hasOwn('owner')
+    const isNew = !(await reader.ownTables())('owner')
     await (isNew ? reader.close() : inspect(reader).finally(() => reader.close()))
     await connection.query(`${BEGIN}; ${SETTINGS}`)
     for (const name of await missingSchemas(connection, Object.values(sql.schemas)))

@@ -1,7 +1,7 @@
 import { ConnectorError } from '../../ground/errors.ts'
 import { type Column, HELPER } from '../column.ts'
 import type { Landing, RowFile, TextColumns } from '../landing.ts'
-import { presentTables, presentViews } from '../present.ts'
+import { presentOwn, presentTables, presentViews } from '../present.ts'
 import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
 import { BEGIN, type Connection, SETTINGS } from './connection.ts'
@@ -62,6 +62,7 @@ export function createLanding(
     },
     present: () => inside(() => presentTables(rowsOf, selectsOf(sql.schemas))),
     views: () => inside(() => presentViews(rowsOf, selectsOf(sql.schemas))),
+    ownTables: () => inside(() => presentOwn(rowsOf, selectsOf(sql.schemas))),
     atomically: inside,
     makeRoom: async () => {},
     async indexKey(stream, key) {
