@@ -1,7 +1,7 @@
 import { exactFieldsOf, type Fields, textOf } from '../store/store.ts'
 
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]/g
-const characters = /\\u[0-9a-f]{4}|\\.|[\s\S]/gi
+const characters = /\\u[0-9a-f]{4}|\\.|[\s\S]/giu
 /** A longer text or name stays as it is: escapes would make a long one too long. */
 const longest = 150
 const spaces = ['', '', '', ' ', '\n', '\t ', '\r\n']

@@ -240,6 +240,18 @@ describe.skipIf(IS_LEFT_OUT)('protime sync into PostgreSQL', () => {
     expect((await verified()).differences).toEqual([])
   })
 
+  it('says which view objects of others hold back, and makes it when they are gone', async () => {
+    await syncFew()
+    const view = `${schema()}_flat.jobs`
+    await server.query(`DROP VIEW ${view}; CREATE VIEW ${view} AS SELECT 'a' AS id`)
+    await server.query(`CREATE VIEW ${schema()}.theirs AS SELECT id FROM ${view}`)
+    const warned = async () => (await syncFew()).stderr.match(/view-not-made|table-changed/g)
+    expect([await warned(), await warned()]).toEqual([['view-not-made'], ['view-not-made']])
+    await server.query(`DROP VIEW ${schema()}.theirs`)
+    expect([await warned(), await warned()]).toEqual([['table-changed'], null])
+    expect(Number(await ask(`SELECT count(*) FROM ${view} WHERE id > 0`))).toBeGreaterThan(0)
+  })
+
   it('repairs a table that somebody has dropped or changed', async () => {
     await syncFew()
     await server.query(`DROP TABLE ${schema()}.clockings CASCADE`)

@@ -178,6 +178,7 @@ export const WARNINGS = [
   'unknown-fields',
   'value-of-another-type',
   'table-changed',
+  'view-not-made',
   'output-not-written',
   'readable-by-others',
   'sync-not-complete',

@@ -192,7 +192,8 @@ function parsedLink(link: string, endpoints: Endpoints, from: string): string {
     : isBelow(path, prefix)
       ? mount + path
       : undefined
-  if (mounted === undefined || hasHiddenStep(path)) throw refused('leaves the API')
+  if (mounted === undefined || hasHiddenStep(path))
+    throw refused(`leaves the API, whose path is ${mount}${prefix} by environment.api_name`)
   const resolved = endpoints.origin + mounted + url.search
   if (resolved.length > MAX_URL_LENGTH) {
     throw new ConnectorError(

@@ -59,7 +59,7 @@ function logResult(vanished: number, outcome: ListsOutcome, context: StreamConte
   const { state, log } = context
   const { keys, stream } = state
   const found = vanished - keys.goneCount
-  const what = `${stream.stream}: this read did not find ${vanished} rows that the warehouse has`
+  const what = `${stream.stream}: this read did not find ${many(vanished, 'row')} that the warehouse has`
   if (found > 0) {
     log.warn(
       warningOf(
@@ -87,7 +87,7 @@ export async function confirmUnconfirmed(
   const { state, log } = context
   const { keys, stream } = state
   const notListed = compared?.notListed ?? new Set()
-  const contradicted = keys.unconfirmed().length - notListed.size
+  const contradicted = new Set(keys.unconfirmed().filter((key) => !notListed.has(key)))
   const missing = await notFound(context)
   const silent = missing.filter((key) => notListed.has(key))
   keys.markGone(silent)
@@ -95,9 +95,9 @@ export async function confirmUnconfirmed(
   keys.markGone(others)
   const listed = others.filter((key) => !notListed.has(key)).length
   if (compared !== undefined) report(compared, silent.length + others.length - listed, context)
-  if (contradicted > 0)
+  if (contradicted.size > 0)
     log.info(
-      `${stream.stream}: two responses of the service contradicted each other about ${many(contradicted, 'row')}, which ${contradicted === 1 ? 'was' : 'were'} requested again: ${listed} were not found.`,
+      `${stream.stream}: two responses of the service contradicted each other about ${many(contradicted.size, 'row')}, which ${contradicted.size === 1 ? 'was' : 'were'} requested again: ${others.filter((key) => contradicted.has(key)).length} were not found.`,
     )
 }
 

@@ -1,6 +1,5 @@
 import { addDays, earlier, isLater, isWhole } from '../ground/days.ts'
 import { warningOf } from '../ground/message-ids.ts'
-import { many } from '../protocol/progress/sync-progress.ts'
 import { deleteRows, type StreamContext } from './emit.ts'
 import { leavingDays } from './leaving-days.ts'
 import { readExtraLists } from './lists.ts'
@@ -43,6 +42,6 @@ export async function leaveDays(context: StreamContext): Promise<void> {
   output.note({ type: 'left', field: dateField, day: start })
   await output.checkpoint({ flush: true })
   log.info(
-    `${stream.stream}: ${many(output.counts.deletes - before, 'row')} of days before ${start} are no longer kept, and deleted.`,
+    `${stream.stream}: days before ${start} are no longer kept; ${output.counts.deletes - before} rows of them were deleted.`,
   )
 }

@@ -13,10 +13,10 @@ export interface Landing {
   jsonRows(sql: string): Promise<string[]>
   /** Runs statements, separated by semicolons; or one statement with values for `$1`, `$2` and so on. */
   run(sql: string, values?: readonly string[]): Promise<void>
-  /** What exists: others may have changed it since the last sync. */
-  present(): Promise<PresentTables>
+  /** What exists: others may have changed it since the last sync. Of the views, only those of these streams are looked at. */
+  present(streams: readonly string[]): Promise<PresentTables>
   /** The views among them, also those that this transaction has made, */
-  views(): Promise<ViewDigests>
+  views(streams: readonly string[]): Promise<ViewDigests>
   /** and the tables of the account. */
   ownTables(): Promise<OwnTables>
   /** Does work in one transaction, which is rolled back if the work fails. */
@@ -41,8 +41,8 @@ export interface Landing {
     columns: readonly Column[],
     constants: ReadonlyMap<string, string>,
   ): Promise<void>
-  /** Creates or replaces a view with its comments; it stays as it is if objects of others depend on that. */
-  replaceView(view: FlatView): Promise<void>
+  /** Creates or replaces a view with its comments. Returns false if it stays as it is because objects of others depend on that. */
+  replaceView(view: FlatView): Promise<boolean>
   /** What an error of a statement means; without values. */
   failureOf(error: unknown): LandingFailure
   /** Publishes a copy of what is committed; write nothing afterwards, even if it fails. */

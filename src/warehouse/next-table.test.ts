@@ -206,6 +206,14 @@ describe('a complete read of a stream that the warehouse already has', () => {
     },
   )
 
+  it('shows the members of an object whose name the service writes with escapes', async () => {
+    const inner = { type: 'object', properties: { texts: { type: ['object', 'null'] } } }
+    const open = streamOf('jobs', { label: inner })
+    const script = reading(1, ['{"id":1,"label":{"te\\u0078ts":{"nl":"x"}}}'])
+    expect((await syncLists(file(), new Map([[open, script]]))).failures).toEqual([])
+    expect(await ask(file(), 'SELECT label_nl FROM flat.jobs')).toEqual([{ label_nl: 'x' }])
+  })
+
   it('keeps values that do not fit into their columns, if it begins in the sync that ended the one before', async () => {
     await sync(reading(1, ['{"id":1,"name":7}']))
     await sync(async (output) => {

@@ -73,6 +73,19 @@ describe('a complete read', () => {
     )
   })
 
+  it('gives new rows the default of a column of others, also of one that is never null', async () => {
+    await sync(reading(1, named('a', 1), named('a', 2)))
+    await change("ALTER TABLE jobs ADD COLUMN seen VARCHAR DEFAULT 'no'")
+    await change('ALTER TABLE jobs ALTER COLUMN seen SET NOT NULL')
+    await change("UPDATE jobs SET seen = 'yes' WHERE id = 2")
+    await sync(reading(2, named('b', 2), named('a', 1, 3)))
+    expect(await rows('SELECT name, seen FROM jobs ORDER BY id')).toEqual([
+      { name: 'a', seen: 'no' },
+      { name: 'b', seen: 'yes' },
+      { name: 'a', seen: 'no' },
+    ])
+  })
+
   it('does not take a key for one that does not fit its column', async () => {
     const texts = streamOf('texts', { id: { type: 'string' }, name: { type: 'string' } })
     const script = reading(1, ['{"id":"j7","name":"a"}', '{"id":7,"name":"b"}'], [])

@@ -119,10 +119,8 @@ async function replaceChanged(
       `DELETE FROM ${place} AS old USING ${changed} AS changed
         WHERE ${isSame('old')}${updates ? ` AND NOT changed.${COMES}` : ''}`,
     )
-  const carried = updates ? [] : [...others]
   const values = new Map([
     ...columns.map(({ name }) => [quoted(name), `came.${quoted(name)}`] as const),
-    ...carried.map((name, i) => [quoted(name), `changed.${OTHER}${i}`] as const),
     [KNOWN_FROM, `CASE WHEN changed.${CLOSES} THEN ${moment} ELSE changed.${KNOWN_FROM} END`],
   ])
   const coming = `${incoming} AS came JOIN ${changed} AS changed ON ${isSame('came')}`
@@ -131,11 +129,19 @@ async function replaceChanged(
       `UPDATE ${place} AS old SET ${[...values].map(([name, value]) => `${name} = ${value}`).join(', ')}
         FROM ${coming} WHERE ${isSame('old')} AND changed.${COMES}`,
     )
-  if (after !== '0')
-    await landing.run(
-      `INSERT INTO ${place} (${[...values.keys()].join(', ')}) SELECT ${[...values.values()].join(', ')}
-        FROM ${coming} WHERE changed.${COMES}${updates ? ` AND NOT changed.${IS_THERE}` : ''}`,
+  const insert = (all: ReadonlyMap<string, string>, where: string) =>
+    landing.run(
+      `INSERT INTO ${place} (${[...all.keys()].join(', ')}) SELECT ${[...all.values()].join(', ')}
+        FROM ${coming} WHERE changed.${COMES}${where}`,
     )
+  const carried = updates
+    ? []
+    : [...others].map((name, i) => [quoted(name), `changed.${OTHER}${i}`] as const)
+  const areAllNew = updates || carried.length > 0
+  if (after !== '0') await insert(values, areAllNew ? ` AND NOT changed.${IS_THERE}` : '')
+  // A row that is new gets the defaults of others' columns.
+  if (after !== '0' && carried.length > 0)
+    await insert(new Map([...values, ...carried]), ` AND changed.${IS_THERE}`)
   return rows + Number(after) - Number(before)
 }
 

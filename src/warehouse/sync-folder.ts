@@ -26,12 +26,13 @@ export async function withFolder<T>(
 
 /**
  * Removes what killed processes have left beside this folder. Nobody else may have the warehouse open. The folder itself may
- * have been taken for that while this process waited for the file.
+ * have been taken for that while this process waited for the file, and the one before may be removing its own.
  */
 export function removeOthers(folder: string): void {
-  for (const name of readdirSync(dirname(folder)))
-    if (name !== basename(folder)) rmSync(join(dirname(folder), name), { recursive: true })
   mkdirSync(folder, { mode: 0o700, recursive: true })
+  for (const name of readdirSync(dirname(folder)))
+    if (name !== basename(folder))
+      rmSync(join(dirname(folder), name), { recursive: true, force: true })
 }
 
 /**

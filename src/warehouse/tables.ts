@@ -55,12 +55,15 @@ export interface StoredTables {
   readonly present: PresentTables
 }
 
-/** Reads what a sync has to know before it changes tables. */
-export async function readTables(landing: Landing): Promise<StoredTables> {
+/** Reads what a sync of these streams has to know before it changes tables. */
+export async function readTables(
+  landing: Landing,
+  streams: readonly string[],
+): Promise<StoredTables> {
   const { account } = landing.sql.schemas
   const rows = async (sql: string) => (await landing.query(sql)).map((row) => row.map(String))
   const namesIn = async (sql: string) => new Set((await rows(sql)).map(([name = '']) => name))
-  const present = await landing.present()
+  const present = await landing.present(streams)
   const members = new Map<string, OpenMember[]>()
   for (const [stream = '', column = '', pointer = '', member = ''] of await rows(
     `SELECT stream, name, pointer, member FROM ${account}.members`,

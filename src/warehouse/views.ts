@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
+import { warningOfView } from './damage.ts'
 import { type Description, describe, type ValuePlace } from './flat-view.ts'
 import type { Dialect, FlatView, Landing, ViewDigests } from './landing.ts'
 
@@ -48,6 +50,8 @@ export interface MadeViews {
   readonly statements: string
   /** The digests of the views that were there, if the same statements had made others. */
   readonly replaced: string | undefined
+  /** Those that could not be made, and stay as they were. */
+  readonly kept: ReadonlySet<FlatView>
 }
 
 /**
@@ -68,41 +72,55 @@ export async function createViews(
   const isSame = statements === stored?.statements
   const there = present === undefined ? '' : digestsOf(views, present)
   if (isSame && stored?.made === there) return { names, made: [] }
-  for (const view of views) await landing.replaceView(view)
+  const kept = new Set<FlatView>()
+  for (const view of views) if (!(await landing.replaceView(view))) kept.add(view)
   const stream = description.spec.name
   const places = [...names]
     .filter(([place]) => !description.names.has(place))
     .map((place) => [stream, ...place].map(literal).join(', '))
   if (places.length > 0)
     await landing.run(`INSERT INTO ${schemas.account}.places VALUES (${places.join('), (')})`)
-  return { names, made: [{ stream, views, statements, replaced: isSame ? there : undefined }] }
+  const replaced = isSame ? there : undefined
+  return { names, made: [{ stream, views, statements, replaced, kept }] }
 }
 
 /**
- * Stores the digests of views that were made, which engines show by one query for all views. Returns the streams of which
- * somebody else had changed or dropped a view; another version of an engine may only write the same view differently.
+ * Stores the digests of views that were made, which engines show by one query for all views; without that of a kept one, which
+ * the next sync tries to make again. Returns the warnings.
  */
 export async function storeViews(
   landing: Landing,
   made: readonly MadeViews[],
-): Promise<readonly string[]> {
+): Promise<readonly IdentifiedMessage[]> {
   if (made.length === 0) return []
   const { schemas, literal } = landing.sql
-  const present = await landing.views()
-  const now = made.map((one) => ({ ...one, digests: digestsOf(one.views, present) }))
-  const values = now.map(({ stream, statements, digests }) =>
-    [stream, statements, digests].map(literal).join(', '),
-  )
-  const streams = now.map(({ stream }) => literal(stream))
+  const digestOf = await landing.views(made.map(({ stream }) => stream))
+  const values = made.map(({ stream, statements, views, kept }) => {
+    const digests = views.map((view) => (kept.has(view) ? '' : digestOf(view.schema, view.name)))
+    return [stream, statements, digests.join()].map(literal).join(', ')
+  })
+  const streams = made.map(({ stream }) => literal(stream))
   await landing.run(
     `DELETE FROM ${schemas.account}.described WHERE stream IN (${streams.join(', ')});
      INSERT INTO ${schemas.account}.described VALUES (${values.join('), (')})`,
   )
-  return now
-    .filter(({ replaced, digests }) => replaced !== undefined && replaced !== digests)
-    .map(({ stream }) => stream)
+  return made.flatMap(({ stream, views, replaced, kept }) => {
+    // Another version of an engine may only write the same view differently.
+    const isChanged = replaced !== undefined && replaced !== digestsOf(views, digestOf)
+    return [
+      ...(isChanged ? [warningOfView(landing.sql, stream)] : []),
+      ...[...kept].map(({ schema, name }) => warningOfKept(`${schema}.${name}`)),
+    ]
+  })
 }
 
-function digestsOf(views: readonly FlatView[], present: ViewDigests): string {
-  return views.map(({ schema, name }) => present(schema, name)).join()
+function warningOfKept(view: string): IdentifiedMessage {
+  return warningOf(
+    'view-not-made',
+    `The view ${view} cannot get the columns that it should have, because views or other objects of yours depend on it as it is. Drop them; the next sync makes it.`,
+  )
+}
+
+function digestsOf(views: readonly FlatView[], digestOf: ViewDigests): string {
+  return views.map(({ schema, name }) => digestOf(schema, name)).join()
 }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import type { ConnectorError } from '../ground/errors.ts'
-import { warningOf } from '../ground/message-ids.ts'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import type { Log } from '../protocol/connector.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import {
@@ -20,7 +20,7 @@ import {
 } from './account.ts'
 import type { Column } from './column.ts'
 import { columnsOf } from './column-names.ts'
-import { damageOf, warningOfDamage, warningOfView } from './damage.ts'
+import { damageOf, warningOfDamage } from './damage.ts'
 import { valuesIn, warnOfEmptied } from './emptied-columns.ts'
 import type { Description } from './flat-view.ts'
 import { expireHistory, historySpan, historyTables, keepHistory, noteRead } from './history.ts'
@@ -157,14 +157,17 @@ function createWarehouse(
       told(
         landing,
         landing.atomically(async () => {
-          const stored = await readTables(landing)
+          const stored = await readTables(
+            landing,
+            specs.map(({ name }) => name),
+          )
           // Rows, and bytes of rows, of before stay until it ends, whatever other syncs have read.
           if (!rewrites && stored.present.hasOwn('rewrite')) log.warn(rewriteNotComplete(path))
           const prepared = new Map<string, Known>()
           for (const spec of specs)
             prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsHistory, log))
           const made = [...prepared.values()].flatMap((stream) => stream.made)
-          for (const stream of await storeViews(landing, made)) log.warn(warningOfView(sql, stream))
+          for (const warning of await storeViews(landing, made)) log.warn(warning)
           await landing.run(beginSync(sql, [...prepared.keys()], at).join(';\n'))
           // Rows are compared with those that are there, however long.
           await landing.makeRoom(
@@ -218,13 +221,14 @@ function createWarehouse(
 
   async function commitTogether(loads: readonly Load[], at: Date): Promise<void> {
     const next = new Map(known)
-    await landing.atomically(async () => {
+    const warnings = await landing.atomically(async () => {
       const moment = await nextMoment(landing, at)
       for (const load of loads)
         next.set(load.stream, await commitLoad(landing, knownOf(load.stream), load, moment, log))
-      await noteCommit(landing, loads, next)
+      return noteCommit(landing, loads, next)
     })
     known = next
+    for (const warning of warnings) log.warn(warning)
   }
 
   function knownOf(stream: string): Known {
@@ -319,12 +323,12 @@ async function commitLoad(
   return isSame ? now : { ...now, ...(await createViews(landing, now)) }
 }
 
-/** Writes into the account what a commit has changed: the states, the progress and the views of its streams. */
+/** Writes into the account what a commit has changed: the states, the progress and the views of its streams. Returns warnings. */
 async function noteCommit(
   landing: Landing,
   loads: readonly Load[],
   known: ReadonlyMap<string, Known>,
-): Promise<void> {
+): Promise<readonly IdentifiedMessage[]> {
   const states = new Map<string, string | null>()
   const progress: string[] = []
   const made: MadeViews[] = []
@@ -336,7 +340,7 @@ async function noteCommit(
   }
   await storeStates(landing, states)
   await landing.run(progress.join(';\n'))
-  await storeViews(landing, made)
+  return storeViews(landing, made)
 }
 
 /** Removes the rows of days that are no longer kept, also those that wait. */

@@ -50,8 +50,10 @@ export const duckDbDialect: Dialect = {
     const value = `added.${column}`
     const keys = pointer === '' ? 'one.value' : `one.value, ${literal(pointer)}`
     const last = pointer.split('/').at(-1) ?? ''
+    // A name may be written with escapes.
+    const mayHave = [last, '\\'].map((text) => `contains(${value}, ${literal(text)})`)
     return `SELECT DISTINCT unnest(json_keys(${keys})) AS member
-      FROM (SELECT DISTINCT ${value} AS value FROM ${rows} AND contains(${value}, ${literal(last)})) AS one
+      FROM (SELECT DISTINCT ${value} AS value FROM ${rows} AND (${mayHave.join(' OR ')})) AS one
       ORDER BY member LIMIT ${limit}`
   },
 }

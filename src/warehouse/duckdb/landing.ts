@@ -87,6 +87,7 @@ export function createLanding(path: string, { connection, close }: Database): La
       const view = `CREATE OR REPLACE VIEW ${schema}.${quoted(name)} AS ${query}`
       // There are hundreds of statements, which take half as long in one call.
       await connection.run([view, ...comments].join(';\n'))
+      return true
     },
     failureOf,
     async publish(copy) {

@@ -20,8 +20,8 @@ export async function createFile(
   claim: readonly string[],
 ): Promise<void> {
   const fresh = join(folder, basename(path))
-  const database = await openDatabase(fresh, folder)
   try {
+    const database = await openDatabase(fresh, folder)
     await closingOnError(database, async () => {
       await database.connection.run(['BEGIN', SCHEMAS, ...claim, 'COMMIT'].join(';\n'))
       // DuckDB does that when it closes the file, too, but says nothing if it cannot.

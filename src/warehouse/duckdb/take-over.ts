@@ -26,7 +26,7 @@ export async function takeOver(landing: Landing, path: string, log: Log): Promis
   log.info(
     `${basename(path)} was written by an earlier version of this program: its tables are adapted, and this sync reads all streams from the beginning.`,
   )
-  const present = await landing.present()
+  const present = await landing.present([])
   const stored = await storedBefore(landing)
   const marked = [...stored].filter(([stream]) => present.columnsOf(stream)?.has(DELETED_BEFORE))
   // DuckDB does not allow to delete rows in the transaction of an ALTER. After a kill, this is done again.
@@ -92,7 +92,7 @@ function closeDeleted(sql: Dialect, stream: string, columns: readonly Column[]):
 
 /** How long closed versions are kept, also for a file of the form before. */
 export async function spanBefore(landing: Landing): Promise<string | undefined> {
-  const present = await landing.present()
+  const present = await landing.present([])
   const streams = [...(await storedBefore(landing)).keys()]
   const isMarked = streams.some((stream) => present.columnsOf(stream)?.has(DELETED_BEFORE))
   if (isMarked) return FOREVER

@@ -175,7 +175,7 @@ describe('a transaction', () => {
       await landing.run('SELECT 1 / 0')
     })
     await expect(failed).rejects.toThrow('division by zero')
-    const present = await landing.present()
+    const present = await landing.present([])
     expect(present.columnsOf('jobs')).toBe(undefined)
     expect(present.hasOwn('_protime_last')).toBe(false)
     expect(present.hasOwn('commits')).toBe(true)
@@ -226,7 +226,7 @@ describe('a view', () => {
     landing.atomically(() =>
       landing.replaceView({ schema: 'protime_flat', name: 'jobs', columns, query, comments: [] }),
     )
-  const digest = async () => (await landing.views())('protime_flat', 'jobs')
+  const digest = async () => (await landing.views(['jobs']))('protime_flat', 'jobs')
   const shown = async () =>
     (
       await landing.query(
@@ -296,7 +296,7 @@ describe('a view', () => {
     const before = await digest()
     expect(before).toMatch(/^\w{32}$/)
     await landing.run('CREATE VIEW theirs.jobs AS SELECT id FROM protime_flat.jobs')
-    await replace(['id'], "SELECT 'a' AS id")
+    expect(await replace(['id'], "SELECT 'a' AS id")).toBe(false)
     expect(await digest()).toBe(before)
   })
 
@@ -314,7 +314,7 @@ it('what exists is seen, and what is in the way of tables and views', async () =
   await landing.run(
     'CREATE TABLE protime.jobs (id BIGINT, at TIMESTAMPTZ); CREATE VIEW protime.people AS SELECT 1 AS id; CREATE TABLE protime_flat.jobs (id BIGINT)',
   )
-  const present = await landing.present()
+  const present = await landing.present([])
   expect([...(present.columnsOf('jobs') ?? [])]).toEqual([
     ['id', 'BIGINT'],
     ['at', 'TIMESTAMP WITH TIME ZONE'],

@@ -60,9 +60,9 @@ export function createLanding(
     async run(text, values) {
       await inside(() => connection.query(text, values))
     },
-    present: () => inside(() => presentTables(rowsOf, selectsOf(sql.schemas))),
-    views: () => inside(() => presentViews(rowsOf, selectsOf(sql.schemas))),
-    ownTables: () => inside(() => presentOwn(rowsOf, selectsOf(sql.schemas))),
+    present: (streams) => inside(() => presentTables(rowsOf, selectsOf(sql.schemas, streams))),
+    views: (streams) => inside(() => presentViews(rowsOf, selectsOf(sql.schemas, streams))),
+    ownTables: () => inside(() => presentOwn(rowsOf, selectsOf(sql.schemas, []))),
     atomically: inside,
     makeRoom: async () => {},
     async indexKey(stream, key) {

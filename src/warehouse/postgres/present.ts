@@ -2,8 +2,13 @@ import type { Dialect } from '../landing.ts'
 import { literal } from './dialect.ts'
 
 /** Selects what exists in the schemas of a warehouse. Of two names that differ only in case, that in small letters is the last. */
-export function selectsOf({ tables, flat, history, account }: Dialect['schemas']) {
+export function selectsOf(
+  { tables, flat, history, account }: Dialect['schemas'],
+  streams: readonly string[],
+) {
   const views = [flat, history]
+  // To render a view of others would wait for whoever changes it.
+  const ours = `owner.relkind = 'v' AND owner.relname IN (${streams.map(literal).join(', ') || 'NULL'})`
   return {
     columns: `SELECT owner.relname, attribute.attname, format_type(attribute.atttypid, attribute.atttypmod)
       FROM pg_attribute AS attribute JOIN pg_class AS owner ON owner.oid = attribute.attrelid
@@ -14,9 +19,7 @@ export function selectsOf({ tables, flat, history, account }: Dialect['schemas']
       ...views.map((schema) => `${named(schema)} AND owner.relkind <> 'v'`),
     ].join(' UNION ALL '),
     views: views
-      .map(
-        (schema) => `${named(schema, ', md5(pg_get_viewdef(owner.oid))')} AND owner.relkind = 'v'`,
-      )
+      .map((schema) => `${named(schema, ', md5(pg_get_viewdef(owner.oid))')} AND ${ours}`)
       .join(' UNION ALL '),
     own: `SELECT owner.relname FROM pg_class AS owner WHERE ${isIn(account)} AND owner.relkind = 'r'`,
   }

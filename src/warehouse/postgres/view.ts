@@ -9,12 +9,12 @@ const [NOT_REPLACED, DEPENDED_ON] = ['42P16', '2BP01']
 /**
  * Creates or replaces a view with the options that others gave it. PostgreSQL can only add columns at its end, so the present
  * ones keep their order. If a column goes or gets another type, the view is dropped and created, and grants what it granted
- * before. It stays as it is if objects of others depend on that.
+ * before. Returns false if it stays as it is because objects of others depend on that.
  */
 export async function replaceView(
   connection: Connection,
   { schema, name, columns, query, comments }: FlatView,
-): Promise<void> {
+): Promise<boolean> {
   const view = `${schema}.${quoted(name)}`
   const { rows: before } = await connection.query(columnsOf(view))
   const { rows: options } = await connection.query(optionsOf(view))
@@ -29,7 +29,7 @@ export async function replaceView(
     (await attempt(connection, `CREATE OR REPLACE ${as}`, NOT_REPLACED))
   if (!isReplaced) {
     const grants = await grantsOf(connection, view)
-    if (!(await attempt(connection, `DROP VIEW ${view}; CREATE ${as}`, DEPENDED_ON))) return
+    if (!(await attempt(connection, `DROP VIEW ${view}; CREATE ${as}`, DEPENDED_ON))) return false
     // Others may have taken back what the default privileges grant.
     const revoked = (await grantsOf(connection, view)).map(
       ({ role }) => `REVOKE ALL ON ${view} FROM ${role}`,
@@ -43,6 +43,7 @@ export async function replaceView(
     await connection.query([...revoked, ...granted].join(';\n'))
   }
   await connection.query(comments.join(';\n'))
+  return true
 }
 
 /** Runs statements, or none of them if PostgreSQL refuses one with this state. */
