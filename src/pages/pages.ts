@@ -22,7 +22,6 @@ import {
   pageFailure,
   pageTooLarge,
   pauseAfter,
-  type Tries,
 } from './page-failures.ts'
 import type { PageReader } from './page-reader.ts'
 import { createWaiting, type Waiting, type WaitListener } from './waiting.ts'
@@ -146,11 +145,11 @@ export function createPages(settings: PagesSettings) {
     origin: Required<PageOrigin>,
     waiting: Waiting,
   ): AsyncGenerator<PageEvent, LastEvent> {
-    let tries: Tries | undefined
+    const tries = createTries(time)
     for (;;) {
       try {
         waiting.begin()
-        const answer = await requests.get(link, origin.of, tries?.isRepeat ?? false)
+        const answer = await requests.get(link, origin.of, tries.isRepeat)
         waiting.end()
         const body = kind === 'single' ? asPage(answer) : answer
         if ('whole' in body) return await whole(body.whole, origin)
@@ -158,7 +157,6 @@ export function createPages(settings: PagesSettings) {
         return yield* inParts(reader.scanner, body.parts, slowestMs)
       } catch (error) {
         signal.throwIfAborted()
-        tries ??= createTries(time)
         const pause = pauseAfter(error, kind, tries, retryPolicy)
         client.traffic.retries++
         requests.cause = { reason: asConnectorError(pageFailure(error)).message }
