@@ -124,12 +124,16 @@ export function createPages(settings: PagesSettings) {
         waiting.restart()
         const from: LinkKind = link === first ? kind : 'next'
         const page: LastEvent = yield* readPage(link, from, { of, slice }, waiting)
-        const { end } = page
+        const { nextLink, deltaLink } = page.end
         count++
-        empty = end.count === 0 ? empty + 1 : 0
-        check(end, of, isCircle, empty)
+        empty = page.end.count === 0 ? empty + 1 : 0
+        // Before the state contains them: a link that cannot be followed would stop every later sync.
+        for (const one of [nextLink, deltaLink])
+          if (one !== undefined) client.assertFollowable(one, of)
+        if (nextLink !== undefined && isCircle(nextLink)) throw endlessChain(true)
+        if (nextLink !== undefined && empty > MAX_EMPTY_PAGES) throw endlessChain(false)
         yield page
-        link = end.nextLink
+        link = nextLink
       }
     } finally {
       signal.removeEventListener('abort', onAbort)
@@ -177,20 +181,6 @@ export function createPages(settings: PagesSettings) {
     const isLinkNew = requests.sendAhead(end.nextLink, of)
     if (isLinkNew !== undefined) await isLinkNew
     return { type: 'page', batch, end }
-  }
-
-  /** Checks the links before the state contains them: a link that cannot be followed would stop every later sync. */
-  function check(
-    { nextLink, deltaLink }: PageEnd,
-    of: string,
-    isCircle: (link: string) => boolean,
-    empty: number,
-  ): void {
-    for (const link of [nextLink, deltaLink])
-      if (link !== undefined) client.assertFollowable(link, of)
-    if (nextLink === undefined) return
-    if (isCircle(nextLink)) throw endlessChain(true)
-    if (empty > MAX_EMPTY_PAGES) throw endlessChain(false)
   }
 }
 
