@@ -13,7 +13,6 @@ import {
   changesAfter,
   hasHistory,
   LIST,
-  type Link,
   type List,
   type Position,
 } from './position.ts'
@@ -150,7 +149,7 @@ export async function readExtraLists(
       : { ...recheckSettings(context), purpose, isInQuestion }
   const before = pages.count
   try {
-    for await (const _ of emitSlices(slicesIn(range, context), BEGINNING, settings, context))
+    for await (const _ of emitSlices(slicesIn(range, context), LIST, settings, context))
       await output.checkpoint()
     return 'read'
   } catch (error) {
@@ -176,13 +175,8 @@ function slicesIn(range: DayRange | null, { state, config, endpoints }: StreamCo
   return collections.size === 0 ? slices : slices.filter(({ key }) => collections.has(key))
 }
 
-/** The position of a listing: its slice and page, null for the first page. */
-interface Listing {
-  readonly slice: string | null
-  readonly page: Link | null
-}
-
-const BEGINNING: Listing = { slice: null, page: null }
+/** How far lists have been read. */
+type Listing = Pick<List, 'slice' | 'page'>
 
 /** Writes the records of lists from a position on, and yields the new position after each page. */
 async function* emitSlices(
