@@ -222,13 +222,8 @@ function keepReferences(collection: string, error: HttpError, { state, log }: St
   const what = `${stream.stream}: the service did not list the references of ${collection} this time`
   const warn = (consequence: string) =>
     log.warn(warningOf('references-not-listed', `${what}, so ${consequence}. ${error.message}`))
-  if (startsNoDelta) {
-    state.note({ replacesOlder: false })
-    log.info(`${what}. ${error.message}`)
-  } else if (kept > 0) {
-    state.note({ replacesOlder: false })
-    warn(`the ${kept} that the warehouse may have stay as they are`)
-  } else if (mode === 'full_refresh') {
-    warn('this full refresh has none of them')
-  } else log.info(`${what}. ${error.message}`)
+  if (startsNoDelta || kept > 0) state.note({ replacesOlder: false })
+  if (kept > 0) warn(`the ${kept} that the warehouse may have stay as they are`)
+  else if (mode === 'full_refresh' && !startsNoDelta) warn('this full refresh has none of them')
+  else log.info(`${what}. ${error.message}`)
 }
