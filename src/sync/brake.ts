@@ -2,7 +2,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import { limitText, mostOf } from '../ground/limit.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { emitDeletes, type StreamContext } from './emit.ts'
-import { type Excess, excessOf, type Losses, lossesAt, lossesWith, sumOf } from './losses.ts'
+import { type Excess, excessOf, type Losses, lossesAt, lossesWith } from './losses.ts'
 
 /** Above this share of the rows, deletes are worth a warning. */
 const MANY = { percent: 5 }
@@ -39,9 +39,10 @@ function lossesOf({ state, clock }: StreamContext): Losses {
 /** An approval names the time since when deletes are withheld, so it has no effect on later ones. */
 function isApproved({ state, config }: StreamContext): boolean {
   const since = state.withheldSince?.toISOString()
-  const count = sumOf(state.countRows('unseen'))
+  const { goneCount } = state.keys
   return config.approvedDeletes.some(
-    ({ stream, most, time }) => stream === state.stream.stream && time === since && count <= most,
+    ({ stream, most, time }) =>
+      stream === state.stream.stream && time === since && goneCount <= most,
   )
 }
 
@@ -52,7 +53,7 @@ function isApproved({ state, config }: StreamContext): boolean {
 export async function deleteMissing(context: StreamContext): Promise<Withheld | undefined> {
   const { state, clock } = context
   const missing = state.countRows('unseen')
-  const count = sumOf(missing)
+  const count = state.keys.goneCount
   const over = excess(context)
   if (over !== undefined && !isApproved(context)) {
     state.keys.keepGone()
