@@ -1,5 +1,5 @@
 import { DeadLinkError } from '../pages/page-failures.ts'
-import { deleteMissing, mayDelete, refuseWithheld, warnOfReported } from './brake.ts'
+import { deleteMissing, mayDelete, warnOfReported } from './brake.ts'
 import { confirmMissing, confirmUnconfirmed } from './confirm.ts'
 import { changes, initial } from './delta.ts'
 import { nextComparison } from './due.ts'
@@ -89,8 +89,7 @@ async function readPhases(context: StreamContext): Promise<void> {
   await confirmUnconfirmed(context, compared)
   inventory?.note(state.keys, parts)
   warnOfReported(context)
-  const withheld = await deleteMissing(context)
-  if (withheld !== undefined) await refuseWithheld(withheld, context)
+  await deleteMissing(context)
 }
 
 /** Reads phase after phase, until everything of this sync has been read. */
