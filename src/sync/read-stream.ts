@@ -77,15 +77,11 @@ async function readPhases(context: StreamContext): Promise<void> {
   await beginSync(context)
   await readToComplete(context)
   await confirmMissing(context)
-  const { auditDays, historyRefreshDays } = config
   // What is withheld is looked for first.
-  const isFree = state.withheldSince === null && mayDelete(context)
-  const reason =
-    wasSettled && isFree
-      ? nextComparison({ ...state, auditDays, historyRefreshDays, now: clock.now() })
-      : undefined
+  const mayCompare = wasSettled && state.withheldSince === null && mayDelete(context)
+  const reason = mayCompare ? nextComparison(state, config, clock.now()) : undefined
   if (reason !== undefined) await deleteMissing(context)
-  const compared = reason === undefined ? undefined : await reconcile(reason, context)
+  const compared = reason && (await reconcile(reason, context))
   await confirmUnconfirmed(context, compared)
   inventory?.note(state.keys, parts)
   warnOfReported(context)
