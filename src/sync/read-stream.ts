@@ -44,15 +44,9 @@ async function readToEnd(context: StreamContext): Promise<void> {
       const now = clock.now()
       const reason = reasonOfDeadLink(error, state.position, now)
       if (reason.isQuiet) expiredDeltas.add(state.stream.stream, pages.count > 0)
-      const { mode, refresh } = state
-      const { isTracked } = state.keys
-      const failure = failureOfRestart(error, {
-        mode,
-        refresh,
-        isTracked,
-        pages: pages.count,
-        best,
-      })
+      const { mode, refresh, keys } = state
+      const attempt = { mode, refresh, isTracked: keys.isTracked, pages: pages.count, best }
+      const failure = failureOfRestart(error, attempt)
       // The rows stay if the next sync may belong to the same refresh.
       if (failure?.id === 'refresh-not-repeated' && refresh === null) {
         state.beginAnew(now)
