@@ -31,7 +31,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
   const { state, log } = context
   const { keys, stream, mode, isSettled, position } = state
   const isDelta = changesAfter(position) !== undefined
-  const isDue = isListDue(state, !isDelta)
+  const isDue = isListDue(state)
   if (mode === 'full_refresh') {
     if (isDue) await refreshAgain(context)
     return
@@ -45,12 +45,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
     // If this sync dies, the next one begins the recheck anew, whatever this one has found.
     state.note({ isListDue: true })
   }
-  const outcome = await look(
-    () => [...keys.gone()],
-    state.isListDue,
-    context,
-    isDelta && !isSettled,
-  )
+  const outcome = await look(() => [...keys.gone()], isDue, context, isDelta && !isSettled)
   if (outcome === 'failed') keys.keepGone()
   else if (vanished > 0) logResult(vanished, outcome, context)
 }

@@ -103,9 +103,17 @@ it.each<[string, Parameters<typeof isListDue>[0], boolean, boolean]>([
   ],
   ['a full refresh without a row', read({ mode: 'full_refresh', rowsSoFar: 0 }), true, true],
 ])('lists again after %s: %#', (_, state, isListed, expected) => {
-  expect(isListDue(state, isListed)).toBe(expected)
+  const position: Position = isListed ? { phase: 'complete', next: 'list' } : state.position
+  expect(isListDue({ ...state, position })).toBe(expected)
 })
 
 function read(more: Partial<Parameters<typeof isListDue>[0]>): Parameters<typeof isListDue>[0] {
-  return { mode: 'incremental', isListDue: false, isSettled: false, rowsSoFar: null, ...more }
+  return {
+    mode: 'incremental',
+    position: complete(null),
+    isListDue: false,
+    isSettled: false,
+    rowsSoFar: null,
+    ...more,
+  }
 }

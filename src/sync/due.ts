@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { isLongAgo } from '../ground/days.ts'
 import type { Key } from '../rows/id-set.ts'
 import { changesAfter, hasHistory } from './position.ts'
-import type { StateValues, UnkeyedState } from './stored-state.ts'
+import type { UnkeyedState } from './stored-state.ts'
 
 /** Why the rows of a delta are compared with lists: of all days, or of those before its window. */
 export type ComparisonReason = 'audit' | 'history'
@@ -50,9 +50,8 @@ export function nextComparison(
  * previous one. Any other read is compared with none; if it found no row, the list that confirms this costs little.
  */
 export function isListDue(
-  state: Pick<StateValues, 'mode' | 'isListDue' | 'isSettled' | 'rowsSoFar'>,
-  isListed: boolean,
+  state: Pick<UnkeyedState, 'mode' | 'position' | 'isListDue' | 'isSettled' | 'rowsSoFar'>,
 ): boolean {
-  const isCompared = state.mode === 'incremental' && isListed
+  const isCompared = state.mode === 'incremental' && changesAfter(state.position) === undefined
   return state.isListDue || (!isCompared && !state.isSettled && state.rowsSoFar === 0)
 }
