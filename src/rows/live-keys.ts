@@ -221,11 +221,7 @@ export function createLiveKeys(
       return undefined
     },
     /** The rows to delete. */
-    *gone(): Generator<Key> {
-      if (!isTracked) return
-      yield* sets.unseen.keys()
-      yield* sets.doubted.keys()
-    },
+    gone: (): readonly Key[] => (isTracked ? [...sets.unseen.keys(), ...sets.doubted.keys()] : []),
     /** The number of rows in `gone`. */
     get goneCount(): number {
       return isTracked ? sets.unseen.size + sets.doubted.size : 0

@@ -45,7 +45,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
     // If this sync dies, the next one begins the recheck anew, whatever this one has found.
     state.note({ isListDue: true })
   }
-  const outcome = await look(() => [...keys.gone()], isDue, context, isDelta && !isSettled)
+  const outcome = await look(keys.gone, isDue, context, isDelta && !isSettled)
   if (outcome === 'failed') keys.keepGone()
   else if (vanished > 0) logResult(vanished, outcome, context)
 }

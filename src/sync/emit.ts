@@ -29,7 +29,7 @@ export async function emitDeletes(context: DeleteContext): Promise<void> {
   const { state, output } = context
   const { keys, mode, generation } = state
   if (mode === 'incremental') {
-    const gone = [...keys.gone()]
+    const gone = keys.gone()
     // The records before the deletes are only sent together with a STATE.
     if (gone.length > 0) await output.checkpoint()
     await deleteRows(gone, context)

@@ -171,7 +171,7 @@ export async function readExtraLists(
 function slicesIn(range: DayRange | null, { state, config, endpoints }: StreamContext): Slice[] {
   const slices = slicesOf(state.stream, range ?? undefined, config, endpoints)
   if (state.stream.nested !== 'referenced_collections') return slices
-  const collections = new Set([...state.keys.gone()].map(collectionOf))
+  const collections = new Set(state.keys.gone().map(collectionOf))
   return collections.size === 0 ? slices : slices.filter(({ key }) => collections.has(key))
 }
 
