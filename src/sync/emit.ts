@@ -51,16 +51,12 @@ export async function deleteRows(
   }
 }
 
-/** A key as the members of a JSON object: `"id":7`. */
+/** A key as the members of a JSON object: `"id":7`. The sets keep a key with several columns as a JSON array. */
 function members(key: Key, stream: Stream): KeyMembers {
   const columns = keyOf(stream)
-  const values = columns.length === 1 ? [String(key)] : texts(key)
-  return columns.map((column, i) => `${JSON.stringify(column)}:${values[i]}`).join(',')
-}
-
-/** The JSON texts of a key with several columns, which the sets keep as a JSON array. */
-function texts(key: Key): string[] {
-  return (JSON.parse(String(key)) as unknown[]).map((value) => JSON.stringify(value))
+  if (columns.length === 1) return `${JSON.stringify(columns[0])}:${key}`
+  const values: unknown[] = JSON.parse(String(key))
+  return columns.map((name, i) => `${JSON.stringify(name)}:${JSON.stringify(values[i])}`).join(',')
 }
 
 /** What the records of an answer are for. */
