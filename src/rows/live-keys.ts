@@ -222,10 +222,6 @@ export function createLiveKeys(
     },
     /** The rows to delete. */
     gone: (): readonly Key[] => (isTracked ? [...sets.unseen.keys(), ...sets.doubted.keys()] : []),
-    /** The number of rows in `gone`. */
-    get goneCount(): number {
-      return isTracked ? sets.unseen.size + sets.doubted.size : 0
-    },
     /**
      * Rows leave the warehouse because of their day or their person: these, or all from before the window. Returns those that the
      * warehouse may have had.

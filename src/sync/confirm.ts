@@ -36,7 +36,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
     if (isDue) await refreshAgain(context)
     return
   }
-  const vanished = keys.goneCount
+  const vanished = keys.gone().length
   if (vanished === 0 && !isDue) return
   if (isDue) {
     log.info(
@@ -53,7 +53,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
 function logResult(vanished: number, outcome: ListsOutcome, context: StreamContext): void {
   const { state, log } = context
   const { keys, stream } = state
-  const found = vanished - keys.goneCount
+  const found = vanished - keys.gone().length
   const what = `${stream.stream}: this read did not find ${vanished} rows that the warehouse has`
   if (found > 0) {
     log.warn(
@@ -167,7 +167,7 @@ async function listAgain(context: StreamContext, isInQuestion = false): Promise<
   const purpose = 'recheck'
   const range = start === null ? null : { from: start, until: lastDay }
   let outcome = await readExtraLists({ purpose, range, isInQuestion }, context)
-  const areMissing = keys.goneCount > 0 || keys.unconfirmed().length > 0
+  const areMissing = keys.gone().length > 0 || keys.unconfirmed().length > 0
   if (outcome === 'read' && areMissing && start !== null && changesAfter(position)) {
     const beyond = { from: addDays(lastDay, 1), until: addDays(lastDay, DAYS_BEYOND) }
     outcome = await readExtraLists({ purpose, range: beyond, isInQuestion, isBegun: true }, context)
