@@ -1,7 +1,7 @@
 import { ConnectorError } from '../ground/errors.ts'
 import type { Time } from '../http/clock.ts'
 import { HttpError } from '../http/http-error.ts'
-import { createFailureCount, type FailureCount, type RetryPolicy, waitMs } from '../http/retry.ts'
+import { createFailureCount, type RetryPolicy, waitMs } from '../http/retry.ts'
 import { MalformedPageError, RecordTooLargeError, TextTooLongError } from '../page/page-scanner.ts'
 
 /** Whether the collection does not have this operation. Only for links that the connector created. */
@@ -109,13 +109,10 @@ function listConflict(refusal: HttpError, tries: number): ConnectorError {
 export type LinkKind = 'list' | 'start' | 'single' | 'next' | 'delta'
 
 /** The attempts to read one page. */
-export interface Tries {
-  readonly failures: FailureCount
-  conflicts: number
-  isRepeat: boolean
-}
+type Tries = ReturnType<typeof createTries>
 
-export function createTries(time: Time): Tries {
+/** Begins to count the attempts. */
+export function createTries(time: Time) {
   return { failures: createFailureCount(time), conflicts: 0, isRepeat: false }
 }
 

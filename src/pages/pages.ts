@@ -22,7 +22,6 @@ import {
   pageFailure,
   pageTooLarge,
   pauseAfter,
-  type Tries,
 } from './page-failures.ts'
 import type { PageReader } from './page-reader.ts'
 import { createWaiting, type Waiting, type WaitListener } from './waiting.ts'
@@ -125,12 +124,16 @@ export function createPages(settings: PagesSettings) {
         waiting.restart()
         const from: LinkKind = link === first ? kind : 'next'
         const page: LastEvent = yield* readPage(link, from, { of, slice }, waiting)
-        const { end } = page
+        const { nextLink, deltaLink } = page.end
         count++
-        empty = end.count === 0 ? empty + 1 : 0
-        check(end, of, isCircle, empty)
+        empty = page.end.count === 0 ? empty + 1 : 0
+        // Before the state contains them: a link that cannot be followed would stop every later sync.
+        for (const one of [nextLink, deltaLink])
+          if (one !== undefined) client.assertFollowable(one, of)
+        if (nextLink !== undefined && isCircle(nextLink)) throw endlessChain(true)
+        if (nextLink !== undefined && empty > MAX_EMPTY_PAGES) throw endlessChain(false)
         yield page
-        link = end.nextLink
+        link = nextLink
       }
     } finally {
       signal.removeEventListener('abort', onAbort)
@@ -146,11 +149,11 @@ export function createPages(settings: PagesSettings) {
     origin: Required<PageOrigin>,
     waiting: Waiting,
   ): AsyncGenerator<PageEvent, LastEvent> {
-    let tries: Tries | undefined
+    const tries = createTries(time)
     for (;;) {
       try {
         waiting.begin()
-        const answer = await requests.get(link, origin.of, tries?.isRepeat ?? false)
+        const answer = await requests.get(link, origin.of, tries.isRepeat)
         waiting.end()
         const body = kind === 'single' ? asPage(answer) : answer
         if ('whole' in body) return await whole(body.whole, origin)
@@ -158,7 +161,6 @@ export function createPages(settings: PagesSettings) {
         return yield* inParts(reader.scanner, body.parts, slowestMs)
       } catch (error) {
         signal.throwIfAborted()
-        tries ??= createTries(time)
         const pause = pauseAfter(error, kind, tries, retryPolicy)
         client.traffic.retries++
         requests.cause = { reason: asConnectorError(pageFailure(error)).message }
@@ -179,20 +181,6 @@ export function createPages(settings: PagesSettings) {
     const isLinkNew = requests.sendAhead(end.nextLink, of)
     if (isLinkNew !== undefined) await isLinkNew
     return { type: 'page', batch, end }
-  }
-
-  /** Checks the links before the state contains them: a link that cannot be followed would stop every later sync. */
-  function check(
-    { nextLink, deltaLink }: PageEnd,
-    of: string,
-    isCircle: (link: string) => boolean,
-    empty: number,
-  ): void {
-    for (const link of [nextLink, deltaLink])
-      if (link !== undefined) client.assertFollowable(link, of)
-    if (nextLink === undefined) return
-    if (isCircle(nextLink)) throw endlessChain(true)
-    if (empty > MAX_EMPTY_PAGES) throw endlessChain(false)
   }
 }
 

@@ -5,17 +5,12 @@ import { type RecordBatch, SKIP } from '../records/record-batch.ts'
 import type { Stream } from '../streams/collections.ts'
 import { personIdsIn, personPathsOf } from '../streams/person-paths.ts'
 
-/** A batch without the records that the source does not pass on, and a batch of these, if there are any. */
-interface Suppressed {
-  readonly batch: RecordBatch
-  readonly leftOut?: RecordBatch
-}
-
 /** The people of the setting `suppressed_people` in one stream: the source treats their records as if there were none. */
 export interface Suppression {
   /** Differs between settings that leave out other records; empty if no record is left out. */
   readonly fingerprint: string
-  apply(batch: RecordBatch): Suppressed
+  /** Returns the batch without the records that are left out, and a batch of these, if there are any. */
+  apply(batch: RecordBatch): { readonly batch: RecordBatch; readonly leftOut?: RecordBatch }
 }
 
 /** Creates the suppression of a stream, by a configuration that is valid. */

@@ -3,8 +3,6 @@ import { createIdSet, type Key, keyAt, keysOf } from './id-set.ts'
 import {
   isKnown,
   isPlain,
-  keysIn,
-  leaveFew,
   lives,
   observeEach,
   observePlain,
@@ -81,11 +79,8 @@ export function createLiveKeys(
       if (!isTracked) return
       if (mayRepeat) for (const key of keysOf(batch)) sets.ofThisPage.add(key)
       if (sought.size > 0) withoutSkipped(batch, (key) => sought.delete(key))
-      if (!(place instanceof Function) && isPlain(batch)) {
-        const contradicted = place === 'history' ? keysIn(sets.window, batch) : []
-        observePlain(batch.keys, place, sets)
-        leaveFew(contradicted, sets)
-      } else reportedCount += observeEach(batch, place, isChange, sets)
+      if (!(place instanceof Function) && isPlain(batch)) observePlain(batch, place, sets)
+      else reportedCount += observeEach(batch, place, isChange, sets)
     },
     /** Whether a batch has a row that the present complete read has met on another page. */
     hasMet(batch: RecordBatch): boolean {
@@ -226,15 +221,7 @@ export function createLiveKeys(
       return undefined
     },
     /** The rows to delete. */
-    *gone(): Generator<Key> {
-      if (!isTracked) return
-      yield* sets.unseen.keys()
-      yield* sets.doubted.keys()
-    },
-    /** The number of rows in `gone`. */
-    get goneCount(): number {
-      return isTracked ? sets.unseen.size + sets.doubted.size : 0
-    },
+    gone: (): readonly Key[] => (isTracked ? [...sets.unseen.keys(), ...sets.doubted.keys()] : []),
     /**
      * Rows leave the warehouse because of their day or their person: these, or all from before the window. Returns those that the
      * warehouse may have had.

@@ -1,5 +1,5 @@
 import { DELETE, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
-import { type IdSet, isRising, type Key, keyAt } from './id-set.ts'
+import { isRising, type Key, keyAt, keysOf } from './id-set.ts'
 import { type KeySets, MOST_UNCONFIRMED } from './stored-keys.ts'
 
 /** Where the date of a row is: in the delta's window or a list, or in the days before the window. */
@@ -7,17 +7,6 @@ export type Place = 'window' | 'history'
 
 /** Where the row at an index of a batch is, or all of its rows. */
 export type PlaceOf = Place | ((batch: RecordBatch, index: number) => Place)
-
-/** The keys of a batch that a set has. */
-export function keysIn(set: IdSet, batch: RecordBatch): Key[] {
-  const found: Key[] = []
-  if (set.size === 0) return found
-  for (let i = 0; i < batch.count; i++) {
-    const key = keyAt(batch, i)
-    if (batch.ops[i] !== SKIP && set.has(key)) found.push(key)
-  }
-  return found
-}
 
 export function isKnown(key: Key, { window, history }: KeySets): boolean {
   return window.has(key) || history.has(key)
@@ -29,12 +18,15 @@ export function lives(key: Key, { reportedDeleted, doubted }: KeySets): boolean 
 }
 
 /** Notes upserts with integer keys that are all in one place. */
-export function observePlain(keys: Float64Array, place: Place, sets: KeySets): void {
+export function observePlain(batch: RecordBatch, place: Place, sets: KeySets): void {
   const { window, history, unseen, doubted, reportedDeleted, unconfirmed } = sets
+  const isListedBefore = place === 'history' && window.size > 0
+  const listedBefore = isListedBefore ? keysOf(batch).filter((key) => window.has(key)) : []
   const elsewhere = place === 'window' ? history : window
-  sets[place].addIntegers(keys)
+  sets[place].addIntegers(batch.keys)
   for (const set of [elsewhere, unseen, doubted, reportedDeleted, unconfirmed])
-    set.deleteIntegers(keys)
+    set.deleteIntegers(batch.keys)
+  leaveFew(listedBefore, sets)
 }
 
 /** Notes records one by one; returns how many known rows a delta reports as deleted. */
@@ -80,7 +72,7 @@ export function observeEach(
 }
 
 /** Leaves rows unconfirmed, unless they are many. */
-export function leaveFew(keys: readonly Key[], { unconfirmed }: KeySets): void {
+function leaveFew(keys: readonly Key[], { unconfirmed }: KeySets): void {
   if (unconfirmed.size + keys.length > MOST_UNCONFIRMED) return
   for (const key of keys) unconfirmed.add(key)
 }

@@ -144,7 +144,7 @@ describe('keys that need too much room', () => {
     const stored = keys.encode()
     expect([keys.isTracked, stored.isAtBeginning]).toEqual([true, true])
     expect(charactersOf(stored)).toBe(size)
-    expect(liveKeys(stored, anyRoom()).goneCount).toBe(all.length)
+    expect(liveKeys(stored, anyRoom()).gone()).toHaveLength(all.length)
     keys.observe(half(1), 'window')
     expect(deletes(keys)).toEqual([])
   })

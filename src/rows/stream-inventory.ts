@@ -20,14 +20,10 @@ interface InventoryRow {
   readonly isComplete: boolean
 }
 
-/** The keys of the living rows. */
-type CountedKeys = Pick<LiveKeys, 'isTracked' | 'living'>
-
 /** What was noted about a stream's rows. */
 interface Noted {
-  readonly records: number | null
-  readonly keys: string | null
-  readonly isComplete: boolean
+  readonly records: number
+  readonly keys: string
   readonly range: DayRange | null
   readonly parts: readonly PartSums[]
 }
@@ -40,15 +36,13 @@ interface BegunRead {
   readonly start: Day | null
 }
 
-const NOTHING: Noted = { records: null, keys: null, isComplete: false, range: null, parts: [] }
-
 /** The sums of the rows that the warehouse must have of one stream, computed while it is read. */
 export type StreamInventory = ReturnType<typeof createStreamInventory>
 
 /** Creates the inventory of a stream, without rows. */
 export function createStreamInventory(stream: Stream) {
   const rows: InventoryRow[] = []
-  let noted = NOTHING
+  let noted: Noted | undefined
   let isResumed = false
   let read: BegunRead | undefined
   return {
@@ -59,18 +53,20 @@ export function createStreamInventory(stream: Stream) {
       read = state
     },
     /** Notes the rows that exist after the deletions of the read, and the sums of the listed rows, if there are any. */
-    note(keys: CountedKeys, summed: ListedParts) {
-      noted = keys.isTracked && !isResumed ? counted(keys, summed) : NOTHING
+    note(keys: LiveKeys, summed: ListedParts) {
+      noted = keys.isTracked && !isResumed ? counted(keys, summed) : undefined
     },
     /** The stream has been read, or has failed, at this time. */
     ended(at: Date, hasFailed: boolean) {
-      const { records, keys, isComplete, range, parts } = hasFailed ? NOTHING : noted
+      const known = hasFailed ? undefined : noted
+      const { records = null, keys = null, range, parts = [] } = known ?? {}
       const all = {
         stream: stream.stream,
         part: 'all',
         level: 'keys',
         ...{ records, keys, versions: null, content: null, columns: null },
-        ...{ from: read?.start ?? null, until: null, asOf: at.toISOString(), isComplete },
+        ...{ from: read?.start ?? null, until: null, asOf: at.toISOString() },
+        isComplete: known !== undefined,
       } as const
       const { from = null, until = null } = range ?? {}
       const columns = parts.length === 0 ? null : columnsName(stream)
@@ -82,20 +78,19 @@ export function createStreamInventory(stream: Stream) {
     rows,
   }
 
-  function counted(keys: CountedKeys, summed: ListedParts): Noted {
+  function counted(keys: LiveKeys, summed: ListedParts): Noted | undefined {
     const sum = createKeySum(stream)
     let records = 0
     for (const some of keys.living()) {
       const isInteger = some instanceof Uint32Array || some.every((key) => typeof key === 'number')
-      if (!isInteger && hasIntegerKey(stream)) return NOTHING
+      if (!isInteger && hasIntegerKey(stream)) return undefined
       sum.add(some)
       records += some.length
     }
-    const living = { records, keys: sum.text, isComplete: true }
     const parts = summed.sums()
     const listed = parts.reduce((sum, part) => sum + part.records, 0)
     // For a stream without dates, a list must have had all rows. Other streams are listed only for some days.
     const isWhole = stream.dateField !== undefined || listed === records
-    return { ...living, range: summed.range, parts: isWhole ? parts : [] }
+    return { records, keys: sum.text, range: summed.range, parts: isWhole ? parts : [] }
   }
 }

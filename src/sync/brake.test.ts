@@ -6,7 +6,7 @@ import { createIdBudget } from '../rows/stored-keys.ts'
 import { batch } from '../rows/testing/batch.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
-import { deleteMissing, mayDelete, refuseWithheld, warnOfReported } from './brake.ts'
+import { deleteMissing, mayDelete, warnOfReported } from './brake.ts'
 import { lossesAt, lossesWith } from './losses.ts'
 import { readState, type StoredState } from './stored-state.ts'
 import { createStreamState } from './stream-state.ts'
@@ -132,7 +132,7 @@ describe('rows that a complete read has not found', () => {
 
   it('are deleted, and count against later ones, if they are few', async () => {
     const { context, state, said, done } = readOf(people(100, 95))
-    expect(await deleteMissing(context)).toBeUndefined()
+    await deleteMissing(context)
     expect([done, said]).toEqual([['5 deleted'], []])
     expect(state.losses).toEqual(new Map([['', { rows: 100, deleted: new Map([[DAY, 5]]) }]]))
   })
@@ -170,64 +170,71 @@ describe('rows that a complete read has not found', () => {
 
   it('are kept if they are too many, until somebody has looked', async () => {
     const { context, state, said, done } = readOf(people(100, 79))
-    const withheld = await deleteMissing(context)
-    expect(withheld).toEqual({
-      count: 21,
-      excess: { part: '', missing: 21, rows: 100, deleted: 0 },
-    })
-    expect([done, said, state.keys.unconfirmed().length]).toEqual([[], [], 21])
+    await expect(deleteMissing(context)).rejects.toMatchObject({ id: 'deletes-withheld' })
+    expect([done, said]).toEqual([['21 withheld', 'stored'], []])
+    expect(state.keys.unconfirmed()).toHaveLength(21)
     expect(state).toMatchObject({ withheldSince: NOW, replacesOlder: false, isSettled: true })
   })
 
   it('are withheld since the first time', async () => {
     const { context, state } = readOf(people(100, 79, { changes: since }))
-    await deleteMissing(context)
+    await expect(deleteMissing(context)).rejects.toThrow()
     expect(state.withheldSince).toEqual(BEFORE)
   })
 
   it('are deleted if that was approved, and do not count against later ones', async () => {
     const { context, state, done } = readOf(people(100, 79, approval(`people:21:${time}`)))
-    expect(await deleteMissing(context)).toBeUndefined()
+    await deleteMissing(context)
     expect([done, state.withheldSince]).toEqual([['21 deleted'], null])
     expect(state.losses).toEqual(new Map([['', { rows: 79, deleted: new Map() }]]))
   })
 
-  it.each([
-    ['stay withheld', since, { count: 2, excess: undefined }],
-    ['are no failure if nothing was withheld', {}, undefined],
-  ])('and nobody could look for again %s', async (_, changes, expected) => {
-    const { context, state } = readOf(people(100, 100, { changes }))
+  it('and nobody could look for again are no failure if nothing was withheld', async () => {
+    const { context, state, done } = readOf(people(100, 100))
     state.keys.leaveUnconfirmed([1, 2])
-    expect(await deleteMissing(context)).toEqual(expected)
+    await deleteMissing(context)
+    expect(done).toEqual([])
   })
 })
 
 describe('the failure of a stream whose deletes are withheld', () => {
   const end = `max_missing allows 20 %, so none of them is deleted; new and changed rows have been written. Check whether the API client may still see everything. If these rows are really gone, approve it once: add --approve-deletes`
-  it.each<[string, Given, object, string]>([
+  const lost = (rows: number, ...deleted: [string, number][]) => ({
+    rows,
+    deleted: new Map(deleted),
+  })
+  it.each<[string, Given, readonly number[], string]>([
     [
       'of one part',
-      people(100, 79),
-      { count: 21, excess: { part: '', missing: 21, rows: 100, deleted: 0 } },
+      people(100, 79, { changes: since }),
+      [],
       `21 of the 100 rows of people were not found by a complete read and a recheck. ${end} people:21:`,
     ],
     [
       'of a part, after others',
-      { rows: { jobs: [20, 5] } },
-      { count: 17, excess: { part: 'jobs', missing: 15, rows: 20, deleted: 3 } },
+      {
+        rows: { jobs: [17, 2], people: [20, 18] },
+        changes: {
+          ...since,
+          losses: new Map([
+            ['jobs', lost(20, [DAY, 3])],
+            ['people', lost(20)],
+          ]),
+        },
+      },
+      [],
       `15 of the 20 rows of jobs in external_references were not found by a complete read and a recheck, after 3 others in the last thirty days. In all of external_references, 17 are missing. ${end} external_references:17:`,
     ],
     [
       'of an earlier sync',
-      people(100, 100),
-      { count: 2, excess: undefined },
+      people(100, 100, { changes: since }),
+      [1, 2],
       `2 rows of people that an earlier sync has not found could not be looked for again. ${end} people:2:`,
     ],
-  ])('says what is missing %s, and how it is approved', async (_, given, withheld, text) => {
+  ])('says what is missing %s, and how it is approved', async (_, given, unconfirmed, text) => {
     const { context, state, done } = readOf(given)
-    state.note({ withheldSince: BEFORE })
-    const refusal = refuseWithheld(withheld as never, context)
-    await expect(refusal).rejects.toMatchObject({
+    state.keys.leaveUnconfirmed(unconfirmed)
+    await expect(deleteMissing(context)).rejects.toMatchObject({
       failure: 'config',
       id: 'deletes-withheld',
       message: expect.stringContaining(`${text}${time} to protime sync`),

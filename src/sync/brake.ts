@@ -2,16 +2,10 @@ import { ConnectorError } from '../ground/errors.ts'
 import { limitText, mostOf } from '../ground/limit.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { emitDeletes, type StreamContext } from './emit.ts'
-import { type Excess, excessOf, type Losses, lossesAt, lossesWith, sumOf } from './losses.ts'
+import { type Excess, excessOf, type Losses, lossesAt, lossesWith } from './losses.ts'
 
 /** Above this share of the rows, deletes are worth a warning. */
 const MANY = { percent: 5 }
-
-/** The rows that a sync has withheld from deletion; without an excess, an earlier one has, and nobody could look again. */
-interface Withheld {
-  readonly count: number
-  readonly excess: Excess | undefined
-}
 
 /**
  * Whether the rows that no read has found may be deleted. If they are too many to be plausible, they may not, unless this
@@ -39,26 +33,26 @@ function lossesOf({ state, clock }: StreamContext): Losses {
 /** An approval names the time since when deletes are withheld, so it has no effect on later ones. */
 function isApproved({ state, config }: StreamContext): boolean {
   const since = state.withheldSince?.toISOString()
-  const count = sumOf(state.countRows('unseen'))
+  const count = state.keys.gone().length
   return config.approvedDeletes.some(
     ({ stream, most, time }) => stream === state.stream.stream && time === since && count <= most,
   )
 }
 
 /**
- * Deletes the rows that no read has found, if that may be. Otherwise it keeps and returns them: they count as existing, and
- * the next sync looks for them.
+ * Deletes the rows that no read has found, if that may be. Otherwise it keeps them, stores the state and throws: they count
+ * as existing, and the next sync looks for them.
  */
-export async function deleteMissing(context: StreamContext): Promise<Withheld | undefined> {
+export async function deleteMissing(context: StreamContext): Promise<void> {
   const { state, clock } = context
   const missing = state.countRows('unseen')
-  const count = sumOf(missing)
+  const count = state.keys.gone().length
   const over = excess(context)
   if (over !== undefined && !isApproved(context)) {
     state.keys.keepGone()
     state.note({ replacesOlder: false, withheldSince: state.withheldSince ?? clock.now() })
     await emitDeletes(context)
-    return { count, excess: over }
+    return refuse(count, textOf(over, count, context), context)
   }
   if (count > 0) warnOfMany(context)
   const losses = lossesOf(context)
@@ -72,9 +66,11 @@ export async function deleteMissing(context: StreamContext): Promise<Withheld | 
         : lossesAt(clock.now(), null, state.countRows('all')),
     })
   const left = state.withheldSince === null ? 0 : state.keys.unconfirmed().length
-  if (left > 0) return { count: left, excess: undefined }
+  if (left > 0) {
+    const what = `${left} rows of ${state.stream.stream} that an earlier sync has not found could not be looked for again.`
+    return refuse(left, what, context)
+  }
   state.note({ withheldSince: null })
-  return undefined
 }
 
 function warnOfMany(context: StreamContext): void {
@@ -110,28 +106,25 @@ export function warnOfReported(context: StreamContext): void {
   )
 }
 
-/** Ends a read that has withheld deletes: everything else of it is written, and its state is stored. */
-export async function refuseWithheld(
-  { count, excess }: Withheld,
-  context: StreamContext,
-): Promise<never> {
+/** Ends a read that has withheld deletes of so many rows: everything else of it is written, and its state is stored. */
+async function refuse(rows: number, what: string, context: StreamContext): Promise<never> {
   const { state, output, config } = context
-  const { stream } = state.stream
-  output.note({ type: 'withheld', rows: count })
+  output.note({ type: 'withheld', rows })
   await output.checkpoint({ flush: true })
-  const approval = `${stream}:${count}:${state.withheldSince?.toISOString()}`
+  const approval = `${state.stream.stream}:${rows}:${state.withheldSince?.toISOString()}`
   throw new ConnectorError(
     'config',
     'deletes-withheld',
-    `${whatIsMissing(count, excess, context)} max_missing allows ${limitText(config.maxMissing)}, so none of them is deleted; new and changed rows have been written. Check whether the API client may still see everything. If these rows are really gone, approve it once: add --approve-deletes ${approval} to protime sync, or "${approval}" to approved_deletes in the configuration.`,
+    `${what} max_missing allows ${limitText(config.maxMissing)}, so none of them is deleted; new and changed rows have been written. Check whether the API client may still see everything. If these rows are really gone, approve it once: add --approve-deletes ${approval} to protime sync, or "${approval}" to approved_deletes in the configuration.`,
   )
 }
 
-function whatIsMissing(count: number, over: Excess | undefined, context: StreamContext): string {
+function textOf(
+  { part, missing, rows, deleted }: Excess,
+  count: number,
+  context: StreamContext,
+): string {
   const { stream } = context.state.stream
-  if (over === undefined)
-    return `${count} rows of ${stream} that an earlier sync has not found could not be looked for again.`
-  const { part, missing, rows, deleted } = over
   const place = placeOf(part, context)
   const before = deleted > 0 ? `, after ${deleted} others in the last thirty days` : ''
   const all = missing < count ? ` In all of ${stream}, ${count} are missing.` : ''

@@ -31,12 +31,12 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
   const { state, log } = context
   const { keys, stream, mode, isSettled, position } = state
   const isDelta = changesAfter(position) !== undefined
-  const isDue = isListDue(state, !isDelta)
+  const isDue = isListDue(state)
   if (mode === 'full_refresh') {
     if (isDue) await refreshAgain(context)
     return
   }
-  const vanished = keys.goneCount
+  const vanished = keys.gone().length
   if (vanished === 0 && !isDue) return
   if (isDue) {
     log.info(
@@ -45,12 +45,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
     // If this sync dies, the next one begins the recheck anew, whatever this one has found.
     state.note({ isListDue: true })
   }
-  const outcome = await look(
-    () => [...keys.gone()],
-    state.isListDue,
-    context,
-    isDelta && !isSettled,
-  )
+  const outcome = await look(keys.gone, isDue, context, isDelta && !isSettled)
   if (outcome === 'failed') keys.keepGone()
   else if (vanished > 0) logResult(vanished, outcome, context)
 }
@@ -58,7 +53,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
 function logResult(vanished: number, outcome: ListsOutcome, context: StreamContext): void {
   const { state, log } = context
   const { keys, stream } = state
-  const found = vanished - keys.goneCount
+  const found = vanished - keys.gone().length
   const what = `${stream.stream}: this read did not find ${many(vanished, 'row')} that the warehouse has`
   if (found > 0) {
     log.warn(
@@ -172,7 +167,7 @@ async function listAgain(context: StreamContext, isInQuestion = false): Promise<
   const purpose = 'recheck'
   const range = start === null ? null : { from: start, until: lastDay }
   let outcome = await readExtraLists({ purpose, range, isInQuestion }, context)
-  const areMissing = keys.goneCount > 0 || keys.unconfirmed().length > 0
+  const areMissing = keys.gone().length > 0 || keys.unconfirmed().length > 0
   if (outcome === 'read' && areMissing && start !== null && changesAfter(position)) {
     const beyond = { from: addDays(lastDay, 1), until: addDays(lastDay, DAYS_BEYOND) }
     outcome = await readExtraLists({ purpose, range: beyond, isInQuestion, isBegun: true }, context)

@@ -35,8 +35,7 @@ export function firstKept(
 
 /** The day from which a stream is read: the first one that is kept, or without a start date the service's own limit. */
 export function firstRead(stream: string, settings: DaySettings, now: Date): Day {
-  const limit = settings.startDate === undefined ? earliestDeltaStart(now) : null
-  return later(limit, firstKept(stream, settings, now)) ?? earliestDeltaStart(now)
+  return later(firstKept(stream, settings, now), settings.startDate ?? earliestDeltaStart(now))
 }
 
 /** The first day of a delta that starts now and covers everything from `start` on, as far as the service allows. */

@@ -28,8 +28,8 @@ export async function initial(position: Initial, context: StreamContext): Promis
   const kind = page === null ? 'start' : 'next'
   let delta = page ?? { url: deltaStart(stream, window, config, endpoints), at: null }
   try {
-    const settings = { purpose: 'rows', place: 'window' } as const
-    for await (const { link, isLast } of emitDelta(delta.url, kind, context, settings)) {
+    const pages = emitDelta(delta.url, kind, context, { purpose: 'rows' })
+    for await (const { link, isLast } of pages) {
       delta = link
       state.note({ wasDeltaOffered: true })
       if (isLast) continue

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type ComparisonFacts, isListDue, nextComparison } from './due.ts'
+import { isListDue, nextComparison } from './due.ts'
 import type { Position } from './position.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
@@ -18,7 +18,10 @@ const complete = (historyAt: Date | null, window: string | null = '2025-01-01'):
   },
 })
 
-const FACTS: ComparisonFacts = {
+/** What a comparison depends on: a state, and settings. */
+type Facts = Parameters<typeof nextComparison>[0] & Parameters<typeof nextComparison>[1]
+
+const FACTS: Facts = {
   mode: 'incremental',
   position: complete(ago(1)),
   start: '2024-01-01',
@@ -27,10 +30,9 @@ const FACTS: ComparisonFacts = {
   generation: ago(90).getTime() / 1000,
   auditDays: 7,
   historyRefreshDays: 7,
-  now: NOW,
 }
 
-it.each<[string, Partial<ComparisonFacts>, 'audit' | 'history' | undefined]>([
+it.each<[string, Partial<Facts>, 'audit' | 'history' | undefined]>([
   ['nothing, if neither is due', {}, undefined],
   ['an audit after audit_days', { auditedAt: ago(7) }, 'audit'],
   ['an audit if there was none', { auditedAt: null }, 'audit'],
@@ -84,7 +86,8 @@ it.each<[string, Partial<ComparisonFacts>, 'audit' | 'history' | undefined]>([
     undefined,
   ],
 ])('compares %s', (_, facts, expected) => {
-  expect(nextComparison({ ...FACTS, ...facts })).toBe(expected)
+  const all = { ...FACTS, ...facts }
+  expect(nextComparison(all, all, NOW)).toBe(expected)
 })
 
 it.each<[string, Parameters<typeof isListDue>[0], boolean, boolean]>([
@@ -100,9 +103,17 @@ it.each<[string, Parameters<typeof isListDue>[0], boolean, boolean]>([
   ],
   ['a full refresh without a row', read({ mode: 'full_refresh', rowsSoFar: 0 }), true, true],
 ])('lists again after %s: %#', (_, state, isListed, expected) => {
-  expect(isListDue(state, isListed)).toBe(expected)
+  const position: Position = isListed ? { phase: 'complete', next: 'list' } : state.position
+  expect(isListDue({ ...state, position })).toBe(expected)
 })
 
 function read(more: Partial<Parameters<typeof isListDue>[0]>): Parameters<typeof isListDue>[0] {
-  return { mode: 'incremental', isListDue: false, isSettled: false, rowsSoFar: null, ...more }
+  return {
+    mode: 'incremental',
+    position: complete(null),
+    isListDue: false,
+    isSettled: false,
+    rowsSoFar: null,
+    ...more,
+  }
 }

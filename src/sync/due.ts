@@ -1,7 +1,8 @@
+import type { Config } from '../config/config.ts'
 import { isLongAgo } from '../ground/days.ts'
 import type { Key } from '../rows/id-set.ts'
 import { changesAfter, hasHistory } from './position.ts'
-import type { StateValues, UnkeyedState } from './stored-state.ts'
+import type { UnkeyedState } from './stored-state.ts'
 
 /** Why the rows of a delta are compared with lists: of all days, or of those before its window. */
 export type ComparisonReason = 'audit' | 'history'
@@ -18,26 +19,20 @@ export interface Compared {
 /** A comparison for which there was no list is tried again after this many days. */
 const DAYS_BETWEEN_ATTEMPTS = 1
 
-/** What it depends on whether a stream is compared with its lists. */
-export interface ComparisonFacts
-  extends Pick<
-    UnkeyedState,
-    'mode' | 'position' | 'start' | 'auditedAt' | 'comparedAt' | 'generation'
-  > {
-  readonly auditDays: number
-  readonly historyRefreshDays: number
-  /** The service's time. */
-  readonly now: Date
-}
-
 /**
  * The comparison that is due after the changes have been followed. An audit is due if both the last one and the last
  * complete read were longer ago than the configuration allows; it includes the days before the window. An audit that failed
- * counts, so that no sync after it fails in the same way.
+ * counts, so that no sync after it fails in the same way. `now` is the service's time.
  */
-export function nextComparison(facts: ComparisonFacts): ComparisonReason | undefined {
-  const { mode, position, start, auditedAt, comparedAt, generation } = facts
-  const { auditDays, historyRefreshDays, now } = facts
+export function nextComparison(
+  state: Pick<
+    UnkeyedState,
+    'mode' | 'position' | 'start' | 'auditedAt' | 'comparedAt' | 'generation'
+  >,
+  { auditDays, historyRefreshDays }: Pick<Config, 'auditDays' | 'historyRefreshDays'>,
+  now: Date,
+): ComparisonReason | undefined {
+  const { mode, position, start, auditedAt, comparedAt, generation } = state
   const changes = changesAfter(position)
   if (mode !== 'incremental' || changes === undefined) return undefined
   const times = [auditedAt ?? new Date(0), new Date(generation * 1000)]
@@ -55,9 +50,8 @@ export function nextComparison(facts: ComparisonFacts): ComparisonReason | undef
  * previous one. Any other read is compared with none; if it found no row, the list that confirms this costs little.
  */
 export function isListDue(
-  state: Pick<StateValues, 'mode' | 'isListDue' | 'isSettled' | 'rowsSoFar'>,
-  isListed: boolean,
+  state: Pick<UnkeyedState, 'mode' | 'position' | 'isListDue' | 'isSettled' | 'rowsSoFar'>,
 ): boolean {
-  const isCompared = state.mode === 'incremental' && isListed
+  const isCompared = state.mode === 'incremental' && changesAfter(state.position) === undefined
   return state.isListDue || (!isCompared && !state.isSettled && state.rowsSoFar === 0)
 }

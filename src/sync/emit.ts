@@ -11,7 +11,6 @@ import { type RecordBatch, SKIP } from '../records/record-batch.ts'
 import { type Key, keysOf } from '../rows/id-set.ts'
 import { latestChanges } from '../rows/latest-changes.ts'
 import type { ListedParts } from '../rows/listed-parts.ts'
-import type { PlaceOf } from '../rows/observed-batch.ts'
 import { createPageOrder, dayIn, type RowTreatment } from '../rows/row-treatment.ts'
 import type { StreamInventory } from '../rows/stream-inventory.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -30,7 +29,7 @@ export async function emitDeletes(context: DeleteContext): Promise<void> {
   const { state, output } = context
   const { keys, mode, generation } = state
   if (mode === 'incremental') {
-    const gone = [...keys.gone()]
+    const gone = keys.gone()
     // The records before the deletes are only sent together with a STATE.
     if (gone.length > 0) await output.checkpoint()
     await deleteRows(gone, context)
@@ -52,16 +51,12 @@ export async function deleteRows(
   }
 }
 
-/** A key as the members of a JSON object: `"id":7`. */
+/** A key as the members of a JSON object: `"id":7`. The sets keep a key with several columns as a JSON array. */
 function members(key: Key, stream: Stream): KeyMembers {
   const columns = keyOf(stream)
-  const values = columns.length === 1 ? [String(key)] : texts(key)
-  return columns.map((column, i) => `${JSON.stringify(column)}:${values[i]}`).join(',')
-}
-
-/** The JSON texts of a key with several columns, which the sets keep as a JSON array. */
-function texts(key: Key): string[] {
-  return (JSON.parse(String(key)) as unknown[]).map((value) => JSON.stringify(value))
+  if (columns.length === 1) return `${JSON.stringify(columns[0])}:${key}`
+  const values: unknown[] = JSON.parse(String(key))
+  return columns.map((name, i) => `${JSON.stringify(name)}:${JSON.stringify(values[i])}`).join(',')
 }
 
 /** What the records of an answer are for. */
@@ -79,10 +74,7 @@ type Purpose =
   /** Those are written that differ from the warehouse, and are as the comparison has found them. */
   | 'repair'
 
-/**
- * How the records of pages are written. Without a `place`, their rows are not tracked; the `order` is by default batch
- * by batch.
- */
+/** How the records of pages are written: by default, their rows are in the window, and their order is batch by batch. */
 export interface EmitSettings extends Partial<RowTreatment>, PageOrigin {
   readonly purpose: Purpose
   /** See `LiveKeys.skipFound`. */
@@ -120,7 +112,8 @@ export async function* emit(
   context: StreamContext,
 ): AsyncGenerator<PageEnd, void> {
   const { state, pages, output, clock, parts, suppression } = context
-  const { purpose, place, mark, order = createPageOrder(), isInQuestion = false } = settings
+  const { purpose, place = 'window', mark, order = createPageOrder() } = settings
+  const isChange = purpose === 'changes'
   const { keys, mode } = state
   let isLaterPage = false
   for await (const event of pages.read(first, kind, settings)) {
@@ -135,7 +128,7 @@ export async function* emit(
       await deleteRows(keys.leave(keysOf(leftOut)), context)
     }
     // A page of a delta link always has all of its rows again if it is repeated.
-    await write(batch, event.type === 'records' && purpose !== 'changes')
+    await write(batch, event.type === 'records' && !isChange)
     if (event.type === 'records') continue
     keys.pageEnded()
     isLaterPage = true
@@ -151,12 +144,12 @@ export async function* emit(
       return undefined
     }
     if (purpose === 'departure') return deleteRows(keys.leave(departing(batch)), context)
-    const isRead = purpose === 'rows' || purpose === 'changes'
+    const isRead = purpose === 'rows' || isChange
     if (isRead) state.addRows(batch.count)
     if (purpose === 'rows') noteOrder(batch)
     if (purpose === 'repair') parts.skipOthers(batch)
     if (mode === 'full_refresh') keys.skipSent(batch)
-    else if (place !== undefined) track(batch, place, mayRepeat, contradicted)
+    else track(batch, mayRepeat, contradicted)
     if (!isRead) state.addRows(written(batch))
     if (purpose === 'rows') parts.note(batch)
     else if (purpose !== 'repair') parts.written(batch)
@@ -172,18 +165,12 @@ export async function* emit(
   }
 
   /** Notes in which place the rows are. */
-  function track(
-    batch: RecordBatch,
-    where: PlaceOf,
-    mayRepeat: boolean,
-    contradicted: readonly Key[],
-  ): void {
+  function track(batch: RecordBatch, mayRepeat: boolean, contradicted: readonly Key[]): void {
     mark?.(batch, contradicted)
-    if (purpose === 'changes') noteChanges(batch, state)
-    if (purpose === 'recheck') keys.skipFound(batch, isInQuestion)
-    const isChange = purpose === 'changes'
-    keys.observe(batch, where, { mayRepeat, isChange })
-    if (contradicted.length > 0) keys.leaveUnconfirmed(contradicted)
+    if (isChange) noteChanges(batch, state)
+    if (purpose === 'recheck') keys.skipFound(batch, settings.isInQuestion === true)
+    keys.observe(batch, place, { mayRepeat, isChange })
+    keys.leaveUnconfirmed(contradicted)
     if (state.auditedParts.size > 0 && purpose !== 'repair') keys.noteWritten(batch)
   }
 

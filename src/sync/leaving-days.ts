@@ -1,4 +1,4 @@
-import { type Day, earlier, later } from '../ground/days.ts'
+import { earlier, later } from '../ground/days.ts'
 import type { ServerClock } from '../http/clock.ts'
 import type { Stream } from '../streams/collections.ts'
 import { type DaySettings, firstKept } from './delta-window.ts'
@@ -12,14 +12,6 @@ export interface KeptDays
   readonly position: Position
 }
 
-/** Days that are no longer kept, although the warehouse may have rows of them. */
-export interface LeavingDays {
-  readonly from: Day
-  /** The first day that is kept. */
-  readonly start: Day
-  readonly dateField: string
-}
-
 /**
  * If the service's time is further ahead of this machine's, it is wrong, and nothing may leave because of it: with a clock
  * that is so late, this machine could not check a certificate.
@@ -27,15 +19,15 @@ export interface LeavingDays {
 const MOST_AHEAD_MS = 366 * 86_400_000
 
 /**
- * The days that leave before the stream is read; undefined if there are none. A read that an earlier sync has begun is
- * finished first. While deletes are withheld, the days that have left are listed again, because rows that were hidden then
- * are in no later list.
+ * The days that leave before the stream is read, from `from` to before `start`, although the warehouse may have rows of
+ * them; undefined if there are none. A read that an earlier sync has begun is finished first. While deletes are withheld,
+ * the days that have left are listed again, because rows that were hidden then are in no later list.
  */
 export function leavingDays(
   { stream, mode, position, start: before, leavingFrom, leftFrom, withheldSince }: KeptDays,
   settings: DaySettings,
   clock: Pick<ServerClock, 'now' | 'here'>,
-): LeavingDays | undefined {
+) {
   const { dateField } = stream
   const unfinished = earlier(before, leavingFrom)
   const from = withheldSince === null ? unfinished : earlier(unfinished, leftFrom)

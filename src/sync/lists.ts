@@ -13,7 +13,6 @@ import {
   changesAfter,
   hasHistory,
   LIST,
-  type Link,
   type List,
   type Position,
 } from './position.ts'
@@ -150,7 +149,7 @@ export async function readExtraLists(
       : { ...recheckSettings(context), purpose, isInQuestion }
   const before = pages.count
   try {
-    for await (const _ of emitSlices(slicesIn(range, context), BEGINNING, settings, context))
+    for await (const _ of emitSlices(slicesIn(range, context), LIST, settings, context))
       await output.checkpoint()
     return 'read'
   } catch (error) {
@@ -172,17 +171,12 @@ export async function readExtraLists(
 function slicesIn(range: DayRange | null, { state, config, endpoints }: StreamContext): Slice[] {
   const slices = slicesOf(state.stream, range ?? undefined, config, endpoints)
   if (state.stream.nested !== 'referenced_collections') return slices
-  const collections = new Set([...state.keys.gone()].map(collectionOf))
+  const collections = new Set(state.keys.gone().map(collectionOf))
   return collections.size === 0 ? slices : slices.filter(({ key }) => collections.has(key))
 }
 
-/** The position of a listing: its slice and page, null for the first page. */
-interface Listing {
-  readonly slice: string | null
-  readonly page: Link | null
-}
-
-const BEGINNING: Listing = { slice: null, page: null }
+/** How far lists have been read. */
+type Listing = Pick<List, 'slice' | 'page'>
 
 /** Writes the records of lists from a position on, and yields the new position after each page. */
 async function* emitSlices(
@@ -228,13 +222,8 @@ function keepReferences(collection: string, error: HttpError, { state, log }: St
   const what = `${stream.stream}: the service did not list the references of ${collection} this time`
   const warn = (consequence: string) =>
     log.warn(warningOf('references-not-listed', `${what}, so ${consequence}. ${error.message}`))
-  if (startsNoDelta) {
-    state.note({ replacesOlder: false })
-    log.info(`${what}. ${error.message}`)
-  } else if (kept > 0) {
-    state.note({ replacesOlder: false })
-    warn(`the ${kept} that the warehouse may have stay as they are`)
-  } else if (mode === 'full_refresh') {
-    warn('this full refresh has none of them')
-  } else log.info(`${what}. ${error.message}`)
+  if (startsNoDelta || kept > 0) state.note({ replacesOlder: false })
+  if (kept > 0) warn(`the ${kept} that the warehouse may have stay as they are`)
+  else if (mode === 'full_refresh' && !startsNoDelta) warn('this full refresh has none of them')
+  else log.info(`${what}. ${error.message}`)
 }

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import { limitOf } from '../ground/limit.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
-import { excessOf, lossesAt, lossesWith, partsOf, sumOf } from './losses.ts'
+import { excessOf, lossesAt, lossesWith, partsOf } from './losses.ts'
 import { STATE } from './stored-state.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
@@ -56,10 +56,6 @@ describe('the rows that may be deleted because no read found them', () => {
     const partOf = partsOf(streams.get('external_references') as Stream)
     expect(partOf?.('["people",7,"payroll"]')).toBe('people')
     expect(partsOf(streams.get('people') as Stream)).toBeUndefined()
-  })
-
-  it('are counted over all parts', () => {
-    expect(sumOf(new Map(Object.entries({ people: 3, jobs: 4 })))).toBe(7)
   })
 
   it('add up for thirty days, also if the stream has fewer rows by then', () => {

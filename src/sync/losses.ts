@@ -78,7 +78,7 @@ export function partsOf({ nested }: Stream): ((key: Key) => string) | undefined 
   return nested === 'referenced_collections' ? collectionOf : undefined
 }
 
-export function sumOf(counts: PartCounts): number {
+function sumOf(counts: PartCounts): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0)
 }
 

@@ -60,12 +60,13 @@ const WITHOUT_IDS =
 /** Decides, without any request, whether a stream continues from its stored state, and if not, why. */
 export function decide(task: StreamTask, settings: DecisionSettings): Decision {
   const identity = identityOf(task, settings)
-  const stored = fitting(readState(task.storedState), task.stream)
+  const stored = readState(task.storedState)
   const begin = (beginning: Beginning, cursor = 0): Decision => {
     return { do: 'begin', ...beginning, cursor, identity }
   }
   if (stored === 'none') return begin({ why: whyFirst(task), replacesOlder: true })
   if ('unreadable' in stored) return begin(notUsable(stored.unreadable))
+  if (!fits(stored, task.stream)) return begin(notUsable(OF_ANOTHER_STREAM))
   if (stored.mode !== task.mode) return begin(MODE_CHANGED, stored.cursor)
   const isBegun = isBegunRefresh(stored, task)
   if (isOfOtherTenant(stored, identity, settings))
@@ -109,16 +110,12 @@ const OF_OTHER_TENANT: Beginning = {
   replacesOlder: false,
 }
 
-/** Rejects a state that belongs to a stream that is read in another way. */
-function fitting(
-  stored: ReturnType<typeof readState>,
-  stream: Stream,
-): ReturnType<typeof readState> {
-  if (stored === 'none' || 'unreadable' in stored) return stored
-  const isDated = stored.start !== null
-  const isOther = isOfDelta(stored.position) && stream.replication !== 'delta'
-  if (isDated === (stream.dateField !== undefined) && !isOther) return stored
-  return { unreadable: 'it belongs to a stream that is read in another way' }
+const OF_ANOTHER_STREAM = 'it belongs to a stream that is read in another way'
+
+/** Whether the state belongs to a stream that is read in the same way. */
+function fits({ start, position }: StoredState, { dateField, replication }: Stream): boolean {
+  const isDated = start !== null
+  return isDated === (dateField !== undefined) && (replication === 'delta' || !isOfDelta(position))
 }
 
 /** Whether the state belongs to another full refresh, whose rows the destination does not keep. */

@@ -1,5 +1,5 @@
 import { DeadLinkError } from '../pages/page-failures.ts'
-import { deleteMissing, mayDelete, refuseWithheld, warnOfReported } from './brake.ts'
+import { deleteMissing, mayDelete, warnOfReported } from './brake.ts'
 import { confirmMissing, confirmUnconfirmed } from './confirm.ts'
 import { changes, initial } from './delta.ts'
 import { nextComparison } from './due.ts'
@@ -44,15 +44,9 @@ async function readToEnd(context: StreamContext): Promise<void> {
       const now = clock.now()
       const reason = reasonOfDeadLink(error, state.position, now)
       if (reason.isQuiet) expiredDeltas.add(state.stream.stream, pages.count > 0)
-      const { mode, refresh } = state
-      const { isTracked } = state.keys
-      const failure = failureOfRestart(error, {
-        mode,
-        refresh,
-        isTracked,
-        pages: pages.count,
-        best,
-      })
+      const { mode, refresh, keys } = state
+      const attempt = { mode, refresh, isTracked: keys.isTracked, pages: pages.count, best }
+      const failure = failureOfRestart(error, attempt)
       // The rows stay if the next sync may belong to the same refresh.
       if (failure?.id === 'refresh-not-repeated' && refresh === null) {
         state.beginAnew(now)
@@ -77,20 +71,15 @@ async function readPhases(context: StreamContext): Promise<void> {
   await beginSync(context)
   await readToComplete(context)
   await confirmMissing(context)
-  const { auditDays, historyRefreshDays } = config
   // What is withheld is looked for first.
-  const isFree = state.withheldSince === null && mayDelete(context)
-  const reason =
-    wasSettled && isFree
-      ? nextComparison({ ...state, auditDays, historyRefreshDays, now: clock.now() })
-      : undefined
+  const mayCompare = wasSettled && state.withheldSince === null && mayDelete(context)
+  const reason = mayCompare ? nextComparison(state, config, clock.now()) : undefined
   if (reason !== undefined) await deleteMissing(context)
-  const compared = reason === undefined ? undefined : await reconcile(reason, context)
+  const compared = reason && (await reconcile(reason, context))
   await confirmUnconfirmed(context, compared)
   inventory?.note(state.keys, parts)
   warnOfReported(context)
-  const withheld = await deleteMissing(context)
-  if (withheld !== undefined) await refuseWithheld(withheld, context)
+  await deleteMissing(context)
 }
 
 /** Reads phase after phase, until everything of this sync has been read. */

@@ -30,8 +30,6 @@ import {
   type ValuesOf,
 } from './state-fields.ts'
 
-export type Mode = 'full_refresh' | 'incremental'
-
 /**
  * The highest cursor of a state. Cursors are about microseconds since 1970, so that a sync which begins below it can
  * still count on.
@@ -63,7 +61,7 @@ const PENDING: JsonForm<readonly StoredDeletes[]> = {
  * merge states key by key.
  */
 export const STATE = fieldTable({
-  mode: plain('mode', oneOf<Mode>('incremental', 'full_refresh'), 'incremental', 'the sync mode'),
+  mode: plain('mode', oneOf('incremental', 'full_refresh'), 'incremental', 'the sync mode'),
   refresh: plain('refresh', or(null, anyNumber), null, 'the generation_id of a full refresh'),
   service: plain('service', text, '', 'the tenant, address and API name that the rows are of'),
   environment: plain('environment', or(null, text), null, 'the environment of the tenant'),

@@ -1,8 +1,8 @@
 import { ConnectorError } from '../ground/errors.ts'
 import type { HttpError } from '../http/http-error.ts'
 import { DeadLinkError } from '../pages/page-failures.ts'
-import type { StreamRequest } from '../protocol/connector.ts'
 import { changesAfter, type Position } from './position.ts'
+import type { StateValues } from './stored-state.ts'
 
 /** The error for a delta that the service offered before and now refuses. A list instead would cover other days. */
 export function refusedDelta(error: HttpError): ConnectorError {
@@ -58,10 +58,7 @@ export function isExtra(error: unknown, position: Position): boolean {
 }
 
 /** What it depends on whether a read can start over. */
-interface Attempt {
-  readonly mode: StreamRequest['mode']
-  /** The number of a full refresh; null if it has none. */
-  readonly refresh: number | null
+interface Attempt extends Pick<StateValues, 'mode' | 'refresh'> {
   readonly isTracked: boolean
   /** The pages of this attempt, and of the best one before it. */
   readonly pages: number

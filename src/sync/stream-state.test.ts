@@ -224,7 +224,7 @@ describe('a read that begins anew', () => {
     const { state } = read()
     state.keys.observe(rows(1, 2), 'window')
     state.beginAnew(LATER)
-    expect(state.keys.goneCount).toBe(2)
+    expect(state.keys.gone()).toHaveLength(2)
   })
 
   it.each<[string, Partial<StreamTask>, boolean, number, number]>([

@@ -17,7 +17,7 @@ import {
   writeState,
 } from './stored-state.ts'
 import { continued, fromBeginning } from './stream-start.ts'
-import { mayChangeKeys, type StreamTask } from './stream-task.ts'
+import { isDelta, mayChangeKeys, type StreamTask } from './stream-task.ts'
 
 /** Why a read starts over, in a few words and as the clause of a warning. */
 export interface StartOver {
@@ -52,14 +52,15 @@ export type StreamState = Readonly<ReturnType<typeof createStreamState>>
 /** Creates the state of a read. Throws if a stored set of ids cannot be decoded. */
 export function createStreamState(
   { values, from }: StateOrigin,
-  { stream, mode, byLists, fields, ...task }: StreamTask,
+  task: StreamTask,
   { now, log, ids }: StateTools,
 ) {
+  const { stream, mode, byLists, fields } = task
   const stored = typeof from === 'string' ? undefined : from
   const refresh = task.refresh ?? null
   const mostIds = stored?.rowsCounted ?? undefined
   const keys = createLiveKeys(stored?.keys, stream.stream, ids, mostIds)
-  const first: Position = mode === 'full_refresh' || stream.replication === 'list' ? LIST : INITIAL
+  const first: Position = isDelta(task) ? INITIAL : LIST
   const isSame = mode === 'full_refresh' && refresh !== null && stored?.refresh === refresh
   /** What kind of state was last checked before it left. */
   let checkedKind = ''
@@ -101,8 +102,7 @@ export function createStreamState(
     moveTo(position: Position): void {
       state.position = position
     },
-    /** Begins a complete read. */
-    beginAnew: (at: Date) => beginAnew(at),
+    beginAnew,
     /** Begins a complete read and logs why, with another first day if one is given. */
     startOver(reason: StartOver, at: Date, start?: Day | null): void {
       const text = `${reason.message}; the stream is read from the beginning.`

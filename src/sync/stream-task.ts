@@ -34,6 +34,7 @@ export interface DecisionSettings {
 
 /** What the records of a stream depend on, and their first day. */
 export interface Identity {
+  /** The service that the warehouse is a copy of. */
   readonly service: string
   readonly environment: string
   /** See `StoredState.settings`. */
@@ -48,6 +49,7 @@ export function identityOf(
   settings: DecisionSettings,
 ): Identity {
   const { config, endpoints } = settings
+  const { origin, mount, prefix } = endpoints
   // Sorted, so that the order in the configuration does not matter.
   const references = referencePairs(stream, config)
     .map(([collection, name]) => JSON.stringify([collection, name]))
@@ -57,7 +59,7 @@ export function identityOf(
   const redacted = redaction.fingerprint === '' ? [] : [redaction.fingerprint]
   const { fingerprint } = createSuppression(stream, config)
   return {
-    service: serviceOf(config, endpoints),
+    service: `${ofTenant(config.tenant)}${origin}${mount}${prefix}`,
     environment: config.environment,
     settings: [JSON.stringify([references, structures, ...redacted]), fingerprint]
       .filter((one) => one !== '')
@@ -76,11 +78,6 @@ const DIGEST = 16
 /** Whether a change of settings may give all rows other keys; people who are left out change none. */
 export function mayChangeKeys(before: string, after: string): boolean {
   return before.slice(0, DIGEST) !== after.slice(0, DIGEST)
-}
-
-/** Identifies the service that the warehouse is a copy of. */
-function serviceOf({ tenant }: Config, { origin, mount, prefix }: Endpoints): string {
-  return `${ofTenant(tenant)}${origin}${mount}${prefix}`
 }
 
 function ofTenant(tenant: string): string {
