@@ -39,7 +39,11 @@ function readOf({ rows, mode = 'incremental', config = {}, changes = {} }: Given
     warn: ({ message }: IdentifiedMessage) => void said.push(message),
   }
   const identity = { service: 'acme', environment: 'production', settings: '', start: null }
-  const tools = (now: Date) => ({ now, log, ids: createIdBudget(new Map([[stream.stream, 0]])) })
+  const tools = (now: Date) => ({
+    clock: { now: () => now },
+    log,
+    ids: createIdBudget(new Map([[stream.stream, 0]])),
+  })
   const each = Object.entries(rows)
   const batchOf = (which: 0 | 1) =>
     batch(...each.flatMap(([part, counts]) => rowsOf(part, counts[which])).map(keyed))
@@ -56,7 +60,7 @@ function readOf({ rows, mode = 'incremental', config = {}, changes = {} }: Given
   const values = { ...identity, cursor: stored.cursor }
   const state = createStreamState({ values, from: stored }, task, tools(NOW))
   if (changes.haveOtherKeys !== undefined) state.note({ ...changes } as never)
-  state.beginAnew(NOW)
+  state.beginAnew()
   state.keys.observe(batchOf(1), 'window')
   state.addRows(batchOf(1).count)
   const done: string[] = []

@@ -22,7 +22,7 @@ import type { StreamState } from './stream-state.ts'
 const CHUNK = 1000
 
 /** What deletes are written with. */
-type DeleteContext = Pick<StreamContext, 'state' | 'output' | 'clock'>
+type DeleteContext = Pick<StreamContext, 'state' | 'output'>
 
 /** Deletes the rows that a complete read did not find, which completes the generation. */
 export async function emitDeletes(context: DeleteContext): Promise<void> {
@@ -43,11 +43,11 @@ export async function emitDeletes(context: DeleteContext): Promise<void> {
 /** Writes deletes of rows. */
 export async function deleteRows(
   rows: readonly Key[],
-  { state, output, clock }: DeleteContext,
+  { state, output }: DeleteContext,
 ): Promise<void> {
   for (let from = 0; from < rows.length; from += CHUNK) {
     const some = rows.slice(from, from + CHUNK).map((key) => members(key, state.stream))
-    await output.deletes(some, state.stamp(clock.now()))
+    await output.deletes(some, state.stamp())
   }
 }
 
@@ -111,7 +111,7 @@ export async function* emit(
   settings: EmitSettings,
   context: StreamContext,
 ): AsyncGenerator<PageEnd, void> {
-  const { state, pages, output, clock, parts, suppression } = context
+  const { state, pages, output, parts, suppression } = context
   const { purpose, place = 'window', mark, order = createPageOrder() } = settings
   const isChange = purpose === 'changes'
   const { keys, mode } = state
@@ -153,7 +153,7 @@ export async function* emit(
     if (!isRead) state.addRows(written(batch))
     if (purpose === 'rows') parts.note(batch)
     else if (purpose !== 'repair') parts.written(batch)
-    return output.records(batch, state.stamp(clock.now()))
+    return output.records(batch, state.stamp())
   }
 
   /** The rows whose own days are no longer kept, because a service may not apply the filter of a list. */

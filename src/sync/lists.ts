@@ -54,7 +54,7 @@ export async function list(position: List, context: StreamContext): Promise<Posi
     return { ...history.changes, requested: false, historyAt: isOver ? begunAt : null }
   }
   if (!isResumed || mode === 'full_refresh') return { phase: 'complete', next: 'list' }
-  state.beginAnew(clock.now())
+  state.beginAnew()
   return LIST
 }
 
@@ -73,10 +73,10 @@ function withoutHistory(changes: Changes, { state, log }: StreamContext): Change
 
 /** Reads a stream with a delta whose list the service does not offer, if there is another way. */
 async function listElsewhere(error: HttpError, context: StreamContext): Promise<void> {
-  const { state, clock, output } = context
+  const { state, output } = context
   if (state.mode === 'incremental') {
     // The delta was refused before the list, perhaps temporarily: the next sync requests it first.
-    state.beginAnew(clock.now())
+    state.beginAnew()
     await output.checkpoint({ flush: true })
     throw error
   }

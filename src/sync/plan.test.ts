@@ -257,7 +257,11 @@ function planned(given: StreamTask) {
     debug: (text: string) => void said.push(`debug: ${text}`),
     warn: ({ message }: IdentifiedMessage) => void said.push(message),
   }
-  const tools = { ...settings, log, ids: createIdBudget(new Map([[given.stream.stream, 0]])) }
+  const tools = {
+    clock: { now: () => NOW },
+    log,
+    ids: createIdBudget(new Map([[given.stream.stream, 0]])),
+  }
   return { state: plan(decide(given, settings), given, tools), said }
 }
 

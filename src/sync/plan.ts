@@ -270,7 +270,7 @@ export function plan(decision: Decision, task: StreamTask, tools: StateTools): S
   }
   // Without a page, the first phase is read from its beginning, so the rows that it had found may have been deleted.
   if (state.position.phase === 'initial' && state.position.page === null) state.keys.beginReading()
-  if (startOver !== undefined) state.startOver(startOver, tools.now, earlier(identity.start, start))
+  if (startOver !== undefined) state.startOver(startOver, earlier(identity.start, start))
   return state
 }
 

@@ -41,20 +41,19 @@ async function readToEnd(context: StreamContext): Promise<void> {
       return
     } catch (error) {
       if (!(error instanceof DeadLinkError)) throw error
-      const now = clock.now()
-      const reason = reasonOfDeadLink(error, state.position, now)
+      const reason = reasonOfDeadLink(error, state.position, clock.now())
       if (reason.isQuiet) expiredDeltas.add(state.stream.stream, pages.count > 0)
       const { mode, refresh, keys } = state
       const attempt = { mode, refresh, isTracked: keys.isTracked, pages: pages.count, best }
       const failure = failureOfRestart(error, attempt)
       // The rows stay if the next sync may belong to the same refresh.
       if (failure?.id === 'refresh-not-repeated' && refresh === null) {
-        state.beginAnew(now)
+        state.beginAnew()
         await output.checkpoint({ flush: true })
       }
       if (failure !== undefined) throw failure
       best = pages.count
-      state.startOver(reason, now)
+      state.startOver(reason)
       output.note({ type: 'started over', start: state.begunFrom })
     }
   }
@@ -94,9 +93,9 @@ async function readToComplete(context: StreamContext): Promise<void> {
 
 /** Prepares a sync: a whole list is read again at each sync. */
 async function beginSync(context: StreamContext): Promise<void> {
-  const { state, clock, output } = context
+  const { state, output } = context
   // The service may offer a delta now that it did not offer at the last sync.
-  if (state.position.phase === 'complete') state.beginAnew(clock.now())
+  if (state.position.phase === 'complete') state.beginAnew()
   // If a sync is killed before its first state, no state knows the cursors that it has written. The changes of a
   // delta begin with a state anyway.
   if (state.position.phase !== 'changes' || state.position.requested) await output.checkpoint()

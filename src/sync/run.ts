@@ -171,7 +171,7 @@ function byName<T>(tasks: readonly PlannedTask[], fact: (decision: Decision) => 
 /** The state of a stream before its first request. */
 function stateOf(task: PlannedTask, { clock, warnings, ids }: Sync): StreamState {
   const log = warnings.of(task.stream.stream)
-  return plan(task.decision, task, { now: clock.now(), log, ids })
+  return plan(task.decision, task, { clock, log, ids })
 }
 
 /**
@@ -184,13 +184,12 @@ async function writeInventory(
   sync: Sync,
 ): Promise<void> {
   const { output, mode } = task
-  const { clock, signal } = sync
-  signal.throwIfAborted()
+  sync.signal.throwIfAborted()
   const state = stateOf(task, sync)
   output.started(() => state.blob(), state.begunFrom)
   if (!state.isRefreshed) {
     // The inventory is always created again, whatever the state of the last sync.
-    if (state.isContinued) state.beginAnew(clock.now())
+    if (state.isContinued) state.beginAnew()
     const rows = described.flatMap(({ inventory }) => inventory?.rows ?? [])
     const batch = createJsonBatch(
       rows.map((row) => ({
@@ -200,9 +199,9 @@ async function writeInventory(
     )
     state.addRows(batch.count)
     if (mode === 'incremental') state.keys.observe(batch, 'window')
-    await output.records(batch, state.stamp(clock.now()))
+    await output.records(batch, state.stamp())
     state.moveTo({ phase: 'complete', next: 'list' })
-    await emitDeletes({ state, output, clock })
+    await emitDeletes({ state, output })
   }
   await output.complete()
 }

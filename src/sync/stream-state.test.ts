@@ -52,8 +52,13 @@ interface Given {
   readonly ids?: IdBudget
 }
 
+/** The time of the service. */
+let time = NOW
+
 /** A read that begins or continues, and what it says. */
 function read(given: Given = {}) {
+  time = NOW
+  const clock = { now: () => time }
   const { stream = 'clockings', from = 'first sync', task = {}, settings, cursor = 0 } = given
   const { ids = createIdBudget(new Map([[stream, 0]])) } = given
   const said: string[] = []
@@ -68,7 +73,7 @@ function read(given: Given = {}) {
     ...task,
   } as StreamTask
   const values = { ...IDENTITY, settings: settings ?? IDENTITY.settings, cursor }
-  return { state: createStreamState({ values, from }, whole, { now: NOW, log, ids }), said }
+  return { state: createStreamState({ values, from }, whole, { clock, log, ids }), said }
 }
 
 const rows = (...ids: number[]) => batch(...ids.map((id) => ({ id })))
@@ -164,12 +169,12 @@ describe('the cursor of a read', () => {
     ['is far behind the cursors that may have been written', 2 ** 52, 2 ** 52 + 1_000_000],
   ])('%s', (_, cursor, expected) => {
     const { state } = read({ cursor })
-    expect(state.stamp(NOW)).toEqual({ generation: SECONDS, cursor: expected, now: NOW })
+    expect(state.stamp()).toEqual({ generation: SECONDS, cursor: expected, now: NOW })
   })
 
   it('rises with each batch', () => {
     const { state } = read({ cursor: 2 ** 52 })
-    expect([1, 2].map(() => state.stamp(NOW).cursor - 2 ** 52)).toEqual([1_000_000, 1_000_001])
+    expect([1, 2].map(() => state.stamp().cursor - 2 ** 52)).toEqual([1_000_000, 1_000_001])
   })
 })
 
@@ -192,7 +197,8 @@ describe('a read that begins anew', () => {
 
   it('forgets what it has met', () => {
     const { state } = begun({ from: stored({ position: CHANGES }) })
-    state.beginAnew(LATER)
+    time = LATER
+    state.beginAnew()
     expect(state).toMatchObject({
       generation: SECONDS + 60,
       position: INITIAL,
@@ -209,39 +215,34 @@ describe('a read that begins anew', () => {
 
   it('is of a later generation, whatever the time', () => {
     const { state } = begun({ from: stored({ generation: SECONDS + 3600 }) })
-    state.beginAnew(NOW)
+    state.beginAnew()
     expect(state.generation).toBe(SECONDS + 3601)
   })
 
   it('is no longer written if it was', () => {
     const from = stored({ mode: 'full_refresh', refresh: 5, position: WHOLE })
     const { state } = read({ from, task: { mode: 'full_refresh', refresh: 5 } })
-    state.beginAnew(LATER)
+    state.beginAnew()
     expect(state).toMatchObject({ isRefreshed: false, position: LIST })
   })
 
   it('has to find all rows again', () => {
     const { state } = read()
     state.keys.observe(rows(1, 2), 'window')
-    state.beginAnew(LATER)
+    state.beginAnew()
     expect(state.keys.gone()).toHaveLength(2)
   })
 
   it.each<[string, Partial<StreamTask>, boolean, number, number]>([
-    [
-      'keeps its generation and what it has sent in a full refresh',
-      { mode: 'full_refresh' },
-      true,
-      0,
-      1,
-    ],
+    ['keeps its generation and keys in a full refresh', { mode: 'full_refresh' }, true, 0, 1],
     ['sends all rows again if no link died', { mode: 'full_refresh' }, false, 60, 0],
     ['has another generation in an incremental read', {}, true, 60, 0],
   ])('because of a dead link %s', (_, task, isDeadLink, seconds, skipped) => {
     const { state } = read({ task })
     const sent = rows(1)
     if (state.mode === 'full_refresh') state.keys.skipSent(sent)
-    state.startOver({ why: 'x', message: 'X', isDeadLink }, LATER)
+    time = LATER
+    state.startOver({ why: 'x', message: 'X', isDeadLink })
     const again = rows(1)
     if (state.mode === 'full_refresh') state.keys.skipSent(again)
     expect(state.generation).toBe(SECONDS + seconds)
@@ -253,10 +254,7 @@ describe('a read that begins anew', () => {
     [true, 'debug: The link died; the stream is read from the beginning.'],
   ])('says why, but is quiet if that is asked for: %s', (isQuiet, expected) => {
     const { state, said } = read()
-    state.startOver(
-      { why: 'dead link', message: 'The link died', ...(isQuiet && { isQuiet }) },
-      LATER,
-    )
+    state.startOver({ why: 'dead link', message: 'The link died', ...(isQuiet && { isQuiet }) })
     expect(said).toEqual([expected])
   })
 
@@ -266,7 +264,7 @@ describe('a read that begins anew', () => {
     ['no first day', null, null],
   ])('has %s', (_, start, expected) => {
     const { state } = read({ from: stored() })
-    state.startOver({ why: 'other', message: 'x' }, LATER, start)
+    state.startOver({ why: 'other', message: 'x' }, start)
     expect(state).toMatchObject({
       start: expected,
       begunFrom: { how: 'from the beginning: other', expected: 100 },

@@ -1,6 +1,7 @@
 import type { Day } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
+import type { ServerClock } from '../http/clock.ts'
 import type { Stamp } from '../protocol/connector.ts'
 import { createLiveKeys } from '../rows/live-keys.ts'
 import type { IdBudget, StoredKeys } from '../rows/stored-keys.ts'
@@ -31,8 +32,7 @@ export interface StartOver {
 
 /** What the state of a read is created with. */
 export interface StateTools {
-  /** The service's time. */
-  readonly now: Date
+  readonly clock: Pick<ServerClock, 'now'>
   readonly log: StreamLog
   /** Shared by all streams of the sync. */
   readonly ids: IdBudget
@@ -53,8 +53,9 @@ export type StreamState = Readonly<ReturnType<typeof createStreamState>>
 export function createStreamState(
   { values, from }: StateOrigin,
   task: StreamTask,
-  { now, log, ids }: StateTools,
+  { clock, log, ids }: StateTools,
 ) {
+  const now = clock.now()
   const { stream, mode, byLists, fields } = task
   const stored = typeof from === 'string' ? undefined : from
   const refresh = task.refresh ?? null
@@ -94,7 +95,9 @@ export function createStreamState(
     /** Where the read starts, and how many rows are expected. */
     begunFrom: typeof from === 'string' ? fromBeginning(from, null) : continued(from),
     /** The stamp of the next records; each call returns a new cursor. */
-    stamp: (at: Date): Stamp => ({ generation: state.generation, cursor: ++state.cursor, now: at }),
+    stamp(): Stamp {
+      return { generation: state.generation, cursor: ++state.cursor, now: clock.now() }
+    },
     /** Notes what was found out about the stream or its read. */
     note(notes: Partial<StateValues & { mayHaveMoved: boolean }>): void {
       Object.assign(state, notes)
@@ -104,12 +107,12 @@ export function createStreamState(
     },
     beginAnew,
     /** Begins a complete read and logs why, with another first day if one is given. */
-    startOver(reason: StartOver, at: Date, start?: Day | null): void {
+    startOver(reason: StartOver, start?: Day | null): void {
       const text = `${reason.message}; the stream is read from the beginning.`
       if (reason.isQuiet === true) log.debug(text)
       else log.warn(warningOf('starts-over', text))
       if (start !== undefined) state.start = start
-      beginAnew(at, reason.isDeadLink === true && mode === 'full_refresh')
+      beginAnew(reason.isDeadLink === true && mode === 'full_refresh')
       state.begunFrom = fromBeginning(reason.why, state.wholeRows)
     },
     /** Adds to the number of rows that were read. */
@@ -145,10 +148,10 @@ export function createStreamState(
    * Begins a complete read. A full refresh that goes on keeps its generation, because the rows that it has sent
    * belong to it.
    */
-  function beginAnew(at: Date, goesOn = false): void {
+  function beginAnew(goesOn = false): void {
     if (mode === 'incremental') keys.beginReading()
     else if (!goesOn) keys.forgetSent()
-    if (!goesOn) state.generation = nextGeneration(state.generation, at)
+    if (!goesOn) state.generation = nextGeneration(state.generation, clock.now())
     const { auditedParts, latestChanges, isListDue, isSettled, replacesOlder } = FRESH
     Object.assign(state, { auditedParts, latestChanges, isListDue, isSettled, replacesOlder })
     state.position = first
