@@ -213,11 +213,11 @@ export function createLiveKeys(
       if (keys === undefined) sets.written = createIdSet()
       else for (const key of keys) sets.written.delete(key)
     },
-    /** Any row with an integer key that was found; undefined if there is none. */
+    /** Any row with an integer key that was found and is not in doubt; undefined if there is none. */
     someFound(): number | undefined {
+      const isSure = (key: Key) => !sets.unconfirmed.has(key) && !sets.doubted.has(key)
       for (const set of [sets.window, sets.history])
-        for (const key of set.keys())
-          if (typeof key === 'number' && !sets.unconfirmed.has(key)) return key
+        for (const key of set.keys()) if (typeof key === 'number' && isSure(key)) return key
       return undefined
     },
     /** The rows to delete. */
