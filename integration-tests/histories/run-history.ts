@@ -245,6 +245,7 @@ async function settle(running: Running): Promise<SyncRun[]> {
     const outcome = await quietSync(running)
     outcomes.push(outcome)
     if (outcome.exitCode !== 0) {
+      if (readAsAdvised(outcome, running)) continue
       if (!isBlocked(outcome, running) || ++blocked > 2)
         throw new Error(`a quiet sync fails: ${outcome.said}`)
       emulator.advance({ hours: FORGET_HOURS })
@@ -255,6 +256,19 @@ async function settle(running: Running): Promise<SyncRun[]> {
     syncs++
   }
   throw new Error(`after ${QUIET_SYNCS} quiet syncs the warehouse still changes`)
+}
+
+/**
+ * A stream without a list cannot be refreshed if it begins before a delta's window: it is read as incremental from then on,
+ * as the message advises. Returns false for any other failure.
+ */
+function readAsAdvised({ errors }: SyncRun, { platform }: Running): boolean {
+  const streams = errors.map(
+    (message) => /^(\w+): .* a full refresh would not have/.exec(message)?.[1],
+  )
+  if (streams.includes(undefined)) return false
+  for (const stream of streams as string[]) platform.switchMode(stream, true)
+  return true
 }
 
 /** An undisturbed sync of all streams; in this process, where it is faster. */
