@@ -109,7 +109,7 @@ export interface EmulatorOptions extends WriteOptions, WebhookOptions {
   openRange?: 'to-today' | 'refused'
   integerReference?: 'value' | 'id'
   deltaLinkCovers?: 'start' | 'issued'
-  usedDeltaLink?: 'answers' | 'conflict' | 'gone'
+  usedDeltaLink?: 'answers' | 'continues' | 'conflict' | 'gone'
   deltaFilterBound?: boolean
   leavingRow?: 'delete' | 'update' | 'nothing'
   secondStart?: 'replaces' | 'conflict'

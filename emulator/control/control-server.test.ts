@@ -102,7 +102,11 @@ it('clears an option by null', async () => {
 it.each([
   ['/options', { pagesize: 1 }, 'There is no option pagesize'],
   ['/options', { pageSize: 0 }, 'pageSize takes a whole number from 1 on, not 0'],
-  ['/options', { usedDeltaLink: 'lost' }, 'usedDeltaLink takes answers or conflict or gone'],
+  [
+    '/options',
+    { usedDeltaLink: 'lost' },
+    'usedDeltaLink takes answers or continues or conflict or gone',
+  ],
   ['/options', { dateHeader: 'tomorrow' }, 'dateHeader takes a time such as 2026-11-20T03:00:00Z'],
   ['/options', { clients: [{ id: 'a' }] }, 'clients takes a list of clients'],
   ['/options', { people: 9 }, 'people is fixed when the emulator starts'],

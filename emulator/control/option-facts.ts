@@ -219,8 +219,8 @@ export const optionFacts: Readonly<Record<keyof EmulatorOptions, OptionFacts>> =
     takes: ['start', 'issued'],
   },
   usedDeltaLink: {
-    text: 'a delta link that is requested a second time: responds with all changes since, 409 or 410',
-    takes: ['answers', 'conflict', 'gone'],
+    text: 'a delta link that is requested a second time: responds with all changes since, only with those after the first response, 409 or 410',
+    takes: ['answers', 'continues', 'conflict', 'gone'],
   },
   secondStart: {
     text: 'a delta that is started while another one of its collection is active: ends the other one, or is a 409',

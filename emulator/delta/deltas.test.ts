@@ -224,6 +224,16 @@ it.each([
   expect(await client.get(first.deltaLink ?? '')).toMatchObject({ status })
 })
 
+it('continues after the first response to a used link', async () => {
+  const { client, first } = await begin({ usedDeltaLink: 'continues' })
+  const id = emulator.insert('clockings')['id']
+  await client.get(first.deltaLink ?? '')
+  const later = emulator.insert('clockings')['id']
+  const { body } = await client.get(first.deltaLink ?? '')
+  expect(body.value.map(({ data }) => data['id'])).toEqual([later])
+  expect(later).not.toBe(id)
+})
+
 it.each([
   ['replaces', [200, 410]],
   ['conflict', [409, 200]],

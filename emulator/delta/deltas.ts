@@ -58,8 +58,11 @@ export interface Deltas {
    * the delta has ended or belongs to another client.
    */
   resume(query: DeltaTokenQuery): { readonly delta: Delta; readonly position: DeltaPosition }
-  /** Counts the use of a delta link; 409 or 410 for the second one if `usedDeltaLink` says so. */
-  markUsed(token: string): void
+  /**
+   * Counts the use of a delta link with this position. Returns from where it responds; 409 or 410 for the second use if
+   * `usedDeltaLink` says so. `now` is the number of the latest change.
+   */
+  use(token: string, position: DeltaPosition, now: number): DeltaPosition
   /** Ends all deltas, or those of one collection. */
   expire(collection?: string): void
 }
@@ -87,7 +90,8 @@ const lifetimeInMs = 72 * 3_600_000
 /** Creates an empty list of deltas. */
 export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
   const lifetimes = new Map<string, Lifetime>()
-  const usedTokens = new Set<string>()
+  /** The latest change when a token was first used. */
+  const usedAt = new Map<string, number>()
   let given = 0
   const time = () => clock.now().getTime()
   const young = (since: number) => time() - since <= lifetimeInMs
@@ -134,10 +138,11 @@ export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
       const position = { cursor: text.Cursor, after: text.After, told: text.Told }
       return { delta: lifetime.delta, position }
     },
-    markUsed(token) {
-      const used = usedTokens.has(token)
-      usedTokens.add(token)
-      if (!used || options.usedDeltaLink === 'answers') return
+    use(token, position, now) {
+      const then = usedAt.get(token)
+      usedAt.set(token, now)
+      if (then === undefined || options.usedDeltaLink === 'answers') return position
+      if (options.usedDeltaLink === 'continues') return { cursor: then, after: then, told: then }
       const status = options.usedDeltaLink === 'gone' ? 410 : 409
       throw new ServiceError(status, 'The delta link was used before')
     },

@@ -232,9 +232,9 @@ export function handleDeltaLink(
   }
   const token = parameters.get('deltaToken')
   if (token === undefined) throw notValid('deltaToken is required')
-  const { delta, position } = service.deltas.resume({ client, collection, token, phase: 'changes' })
-  service.deltas.markUsed(token)
-  const { store, options, hiddenPeople } = service
+  const { store, options, hiddenPeople, deltas } = service
+  const { delta, position: given } = deltas.resume({ client, collection, token, phase: 'changes' })
+  const position = deltas.use(token, given, store.sequence())
   const changes = store
     .changes(collection, position.cursor)
     .filter(({ before, after }) =>

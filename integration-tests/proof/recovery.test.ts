@@ -288,7 +288,7 @@ describe('a delta that ends early', () => {
 })
 
 describe('a delta link whose answer was lost', () => {
-  const flavours = ['answers', 'conflict', 'gone'] as const
+  const flavours = ['answers', 'continues', 'conflict', 'gone'] as const
 
   it.each(flavours)('on the network is repaired when the service %s', async (usedDeltaLink) => {
     const { emulator, sync } = await start(['people'], { usedDeltaLink })

@@ -32,7 +32,7 @@ export interface Traffic extends ExchangeCounts {
 
 /** See `Exchange`. */
 export interface GetOptions
-  extends Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onSend' | 'onRetry'> {
+  extends Pick<Exchange<unknown>, 'signal' | 'isRepeat' | 'onSend' | 'onRetry' | 'onLost'> {
   /** See `LinkContext`. */
   readonly of?: string
 }

@@ -49,6 +49,8 @@ export interface Exchange<T> {
   readonly onRetry?: (retryCause: RetryCause) => void
   /** Called each time that the service may have carried out the request without confirming it. */
   readonly onUncertain?: () => void
+  /** Called each time that the service may have answered, and the answer was lost, before the request is repeated. */
+  readonly onLost?: () => void
 }
 
 /** The state of one exchange across its attempts. */
@@ -186,6 +188,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     signal.throwIfAborted()
     if (step.do === 'fail')
       throw step.tooLongMs === undefined ? error : tooLongToWait(step.tooLongMs)
+    if (mayHaveArrived(error)) given.onLost?.()
     beginAgain(attempts, error)
     if (step.do === 'wait') {
       attempts.failures.add()

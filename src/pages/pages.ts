@@ -39,6 +39,8 @@ interface LastEvent {
   readonly type: 'page'
   readonly batch: RecordBatch
   readonly end: PageEnd
+  /** Whether it was requested before, and the service may have answered. */
+  readonly isRepeated?: boolean
 }
 
 /** What the pages are read for. */
@@ -150,15 +152,21 @@ export function createPages(settings: PagesSettings) {
     waiting: Waiting,
   ): AsyncGenerator<PageEvent, LastEvent> {
     const tries = createTries(time)
+    let wasLost = false
+    const onLost = () => {
+      wasLost = true
+    }
     for (;;) {
       try {
         waiting.begin()
-        const answer = await requests.get(link, origin.of, tries.isRepeat)
+        const answer = await requests.get(link, origin.of, tries.isRepeat, onLost)
         waiting.end()
         const body = kind === 'single' ? asPage(answer) : answer
-        if ('whole' in body) return await whole(body.whole, origin)
-        if ('parse' in reader) return await whole(await collected(body.parts), origin)
-        return yield* inParts(reader.scanner, body.parts, slowestMs)
+        const page: LastEvent =
+          'whole' in body || 'parse' in reader
+            ? await whole('whole' in body ? body.whole : await collected(body.parts), origin)
+            : yield* inParts(reader.scanner, body.parts, slowestMs)
+        return { ...page, isRepeated: wasLost || tries.isRepeat }
       } catch (error) {
         signal.throwIfAborted()
         const pause = pauseAfter(error, kind, tries, retryPolicy)
@@ -202,8 +210,8 @@ function createPageRequests({ client, requests, waits }: PagesSettings) {
     /** Why the latest request is waiting. */
     cause: undefined as RetryCause | undefined,
     /** The answer for a link, which may have been requested before. */
-    get(link: string, of: string, isRepeat: boolean): Promise<Body> {
-      if (ahead?.link !== link) return start(link, of, isRepeat)
+    get(link: string, of: string, isRepeat: boolean, onLost: () => void): Promise<Body> {
+      if (ahead?.link !== link) return start(link, of, isRepeat, onLost)
       const { body } = ahead
       ahead = undefined
       return body
@@ -231,11 +239,12 @@ function createPageRequests({ client, requests, waits }: PagesSettings) {
   }
   return pages
 
-  function start(link: string, of: string, isRepeat: boolean): Promise<Body> {
+  function start(link: string, of: string, isRepeat: boolean, onLost = () => {}): Promise<Body> {
     pages.cause = undefined
     return client.get(link, {
       of,
       isRepeat,
+      onLost,
       signal: stop.signal,
       onSend: () => requests.count++,
       onRetry(latest) {

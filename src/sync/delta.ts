@@ -64,6 +64,8 @@ export async function initial(position: Initial, context: StreamContext): Promis
 export async function changes(position: Changes, context: StreamContext): Promise<Position> {
   const { state, output } = context
   const requested: Changes = { ...position, requested: true }
+  // A service that sends changes once only does not send again what an earlier process has not written.
+  if (position.maybeConsumed) state.note({ mayLackChanges: true })
   if (!position.requested) {
     state.moveTo(requested)
     // If this process dies before the answer is written, the next one must know about the request.

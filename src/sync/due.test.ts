@@ -28,6 +28,7 @@ const FACTS: Facts = {
   auditedAt: ago(3),
   comparedAt: ago(3),
   generation: ago(90).getTime() / 1000,
+  mayLackChanges: false,
   auditDays: 7,
   historyRefreshDays: 7,
 }
@@ -36,6 +37,8 @@ it.each<[string, Partial<Facts>, 'audit' | 'history' | undefined]>([
   ['nothing, if neither is due', {}, undefined],
   ['an audit after audit_days', { auditedAt: ago(7) }, 'audit'],
   ['an audit if there was none', { auditedAt: null }, 'audit'],
+  ['an audit if changes may have been lost', { mayLackChanges: true }, 'audit'],
+  ['no audit even then if it is switched off', { mayLackChanges: true, auditDays: 0 }, undefined],
   [
     'no audit if the stream was read from the beginning since',
     { auditedAt: null, generation: ago(2).getTime() / 1000 },

@@ -21,22 +21,23 @@ const DAYS_BETWEEN_ATTEMPTS = 1
 
 /**
  * The comparison that is due after the changes have been followed. An audit is due if both the last one and the last
- * complete read were longer ago than the configuration allows; it includes the days before the window. An audit that failed
- * counts, so that no sync after it fails in the same way. `now` is the service's time.
+ * complete read were longer ago than the configuration allows, or if changes may have been lost; it includes the days before
+ * the window. An audit that failed counts, so that no sync after it fails in the same way. `now` is the service's time.
  */
 export function nextComparison(
   state: Pick<
     UnkeyedState,
-    'mode' | 'position' | 'start' | 'auditedAt' | 'comparedAt' | 'generation'
+    'mode' | 'position' | 'start' | 'auditedAt' | 'comparedAt' | 'generation' | 'mayLackChanges'
   >,
   { auditDays, historyRefreshDays }: Pick<Config, 'auditDays' | 'historyRefreshDays'>,
   now: Date,
 ): ComparisonReason | undefined {
-  const { mode, position, start, auditedAt, comparedAt, generation } = state
+  const { mode, position, start, auditedAt, comparedAt, generation, mayLackChanges } = state
   const changes = changesAfter(position)
   if (mode !== 'incremental' || changes === undefined) return undefined
   const times = [auditedAt ?? new Date(0), new Date(generation * 1000)]
-  if (auditDays > 0 && times.every((time) => isLongAgo(time, auditDays, now))) return 'audit'
+  const isAuditDue = mayLackChanges || times.every((time) => isLongAgo(time, auditDays, now))
+  if (auditDays > 0 && isAuditDue) return 'audit'
   const { window, historyAt } = changes
   const wasTried = comparedAt !== null && !isLongAgo(comparedAt, DAYS_BETWEEN_ATTEMPTS, now)
   if (!hasHistory(start, window) || wasTried) return undefined

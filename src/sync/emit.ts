@@ -130,6 +130,9 @@ export async function* emit(
     // A page of a delta link always has all of its rows again if it is repeated.
     await write(batch, event.type === 'records' && !isChange)
     if (event.type === 'records') continue
+    // A service that sends changes once only does not send again what was lost on the way.
+    if (purpose === 'changes' && event.isRepeated && !isLaterPage)
+      state.note({ mayLackChanges: true })
     keys.pageEnded()
     isLaterPage = true
     yield event.end

@@ -25,7 +25,10 @@ export async function reconcile(
   const { state, log, clock, parts, lastDay } = context
   const { stream, keys, start, position } = state
   const begunAt = clock.now()
-  const attempt = { comparedAt: begunAt, ...(reason === 'audit' && { auditedAt: begunAt }) }
+  const attempt = {
+    comparedAt: begunAt,
+    ...(reason === 'audit' && { auditedAt: begunAt, mayLackChanges: false }),
+  }
   const window = changesAfter(position)?.window ?? null
   const until = reason === 'audit' ? lastDay : addDays(window ?? '', -1)
   const range = start === null ? null : { from: start, until }

@@ -34,6 +34,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     leavingFrom: null,
     listedUntil: null,
     auditedAt: null,
+    mayLackChanges: true,
     comparedAt: AT,
     auditedParts: new Map([['2026-09', '1x2y']]),
     latestChanges: new Map<Key, { version: string | null; day: string | null }>([

@@ -123,6 +123,12 @@ export const STATE = fieldTable({
   ),
   listedUntil: plain('listed_until', or(null, day), null, 'the last day of any list so far'),
   auditedAt: moment('audited_at', 'when the last audit began, also one that failed'),
+  mayLackChanges: plain(
+    'may_lack_changes',
+    or(false, flag),
+    false,
+    'whether a delta link was requested again because the response was lost: an audit is due',
+  ),
   comparedAt: moment(
     'compared_at',
     'when the last comparison with lists began, also one that failed',

@@ -152,8 +152,9 @@ export function createStreamState(
     if (mode === 'incremental') keys.beginReading()
     else if (!goesOn) keys.forgetSent()
     if (!goesOn) state.generation = nextGeneration(state.generation, clock.now())
-    const { auditedParts, latestChanges, isListDue, isSettled, replacesOlder } = FRESH
-    Object.assign(state, { auditedParts, latestChanges, isListDue, isSettled, replacesOlder })
+    const { auditedParts, latestChanges, mayLackChanges, isListDue, isSettled } = FRESH
+    Object.assign(state, { auditedParts, latestChanges, mayLackChanges, isListDue, isSettled })
+    state.replacesOlder = FRESH.replacesOlder
     state.position = first
     state.isContinued = false
     state.mayHaveMoved = false
