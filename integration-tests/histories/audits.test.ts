@@ -41,7 +41,7 @@ const stories = fc.record({
   options: fc.record({
     pageSize: fc.constantFrom(1, 2, 5, 100),
     deltaPageSize: fc.constantFrom(0, 1, 2),
-    usedDeltaLink: fc.constantFrom('answers', 'gone'),
+    usedDeltaLink: fc.constantFrom('answers', 'continues', 'gone'),
     leavingRow: fc.constantFrom('delete', 'update', 'nothing'),
     listOrder,
     paging: fc.constantFrom('key', 'offset', 'snapshot'),

@@ -56,7 +56,7 @@ const stories = fc.record({
   options: fc.record({
     pageSize: fc.constantFrom(5, 10, 100),
     deltaPageSize: fc.constantFrom(0, 2),
-    usedDeltaLink: fc.constantFrom('answers', 'gone'),
+    usedDeltaLink: fc.constantFrom('answers', 'continues', 'gone'),
     deltaFilterBound: fc.boolean(),
   }) satisfies fc.Arbitrary<EmulatorOptions>,
   /** Whether every sync sees everybody. */

@@ -8,6 +8,7 @@ import type { Stream } from '../../src/streams/collections.ts'
 import { streams as catalogue } from '../../src/streams/streams.ts'
 import { asOlder, type Choices, createChoices } from './choices.ts'
 import { awaitsAudit, type Comparison, warehouseDifferences } from './comparison.ts'
+import { disturb } from './disturb.ts'
 import {
   BETWEEN_SYNCS,
   type Event,
@@ -211,25 +212,6 @@ function isHidden({ kind, path, stream }: Fault, running: Running): boolean {
   const isUnknown = !running.completed.includes(name) || running.tenant.silent.has(collection)
   const isShort = path === 'list' && (kind === 'short' || kind === 'empty')
   return isShort && (isUnknown || mayLieBeyond(name))
-}
-
-/** Lets the service go wrong in a way that a history has drawn. */
-export function disturb(
-  { kind, path, stream, skip, times }: Fault,
-  emulator: Emulator,
-  streams: readonly Stream[],
-): void {
-  const { collection } = streams[stream % streams.length] as Stream
-  const paths = {
-    token: '/connect/token',
-    list: `/${collection}`,
-    delta: `/delta/${collection}`,
-    'whole-list': new RegExp(`/${collection}([?](?!(.*&)?delta)|$)`),
-    'delta-start': new RegExp(`^/${collection}[?](.*&)?delta$`),
-  }
-  const at = typeof path === 'object' ? `/external-references/${path.references}` : paths[path]
-  if (typeof kind === 'number') emulator.fail(at, kind, { skip, times })
-  else emulator.fault(at, kind, { skip, times, ms: 20 })
 }
 
 function streamAt(stream: number, { history: { streams } }: Running): string {

@@ -18,6 +18,7 @@ import {
   isCompared,
   truthOf,
 } from './comparison.ts'
+import { disturb } from './disturb.ts'
 import { type Held, heldBy, killedAfter } from './duckdb-file.ts'
 import {
   BETWEEN_SYNCS,
@@ -27,7 +28,6 @@ import {
   type Step,
   type Sync,
 } from './history.ts'
-import { disturb } from './run-history.ts'
 import { canBeLookedFor, mayLieBeyond } from './sync-rule.ts'
 import { createTenant, type Tenant } from './tenant.ts'
 

@@ -52,6 +52,18 @@ describe('an audit', () => {
     expect(differences()).toEqual([])
   })
 
+  it('does not take a deleted row for a living one because an old list has it', async () => {
+    const { emulator, sync, differences } = await startJobs()
+    // Then the changes have a record of the row and a Delete, which contradict each other.
+    emulator.options.deltaLog = true
+    emulator.update('jobs', 3)
+    emulator.remove('jobs', 3)
+    emulator.fault('/jobs', 'stale', { changes: 1, times: 99 })
+    const { deleted } = await sync()
+    expect(deleted).toEqual([3])
+    expect(differences()).toEqual([])
+  })
+
   it('deletes many such rows after a second list', async () => {
     const { emulator, sync, differences, settings } = await startJobs(220)
     settings['max_missing'] = '100%'

@@ -151,8 +151,11 @@ export async function* emit(
     if (isRead) state.addRows(batch.count)
     if (purpose === 'rows') noteOrder(batch)
     if (purpose === 'repair') parts.skipOthers(batch)
+    // A list may be older than the answers that contradict each other about a row.
+    const unconfirmed = purpose === 'repair' ? keys.unconfirmed() : []
     if (mode === 'full_refresh') keys.skipSent(batch)
     else track(batch, mayRepeat, contradicted)
+    keys.leaveUnconfirmed(unconfirmed)
     if (!isRead) state.addRows(written(batch))
     if (purpose === 'rows') parts.note(batch)
     else if (purpose !== 'repair') parts.written(batch)
