@@ -35,7 +35,7 @@ export async function idsByReference(
   return [...ids]
 
   async function rowsIn(table: string): Promise<Readonly<Record<string, unknown>>[]> {
-    if ((await landing.present([])).columnsOf(table) === undefined) return []
+    if ((await landing.present()).columnsOf(table) === undefined) return []
     const rows = await landing.jsonRows(`SELECT source.* FROM main.${table} AS source`)
     return rows.map((row) => JSON.parse(row) as Readonly<Record<string, unknown>>)
   }

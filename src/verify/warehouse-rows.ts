@@ -42,7 +42,7 @@ async function heldIn(
       `${path} is not a file of protime sync. Name one with --warehouse, or rows with --rows.`,
     )
   const columns = await storedColumns(landing)
-  const present = await landing.present([])
+  const present = await landing.present()
   const states = await readStates(landing)
   const startOver = await streamsToStartOver(landing)
   const held = new Map<string, HeldRows | { readonly why: string }>()

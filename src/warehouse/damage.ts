@@ -57,11 +57,3 @@ export function warningOfDamage(
     `${name}: ${what.join(', and ')}, though no sync has done that; the stream is read from the beginning.`,
   )
 }
-
-/** The message about a view that somebody else has changed. */
-export function warningOfView(sql: Dialect, name: string): IdentifiedMessage {
-  return warningOf(
-    'table-changed',
-    `${name}: the view ${sql.schemas.flat}.${name} was changed or dropped, though no sync has done that; it is made again. Give a view of your own another name.`,
-  )
-}

@@ -13,9 +13,9 @@ export interface Landing {
   jsonRows(sql: string): Promise<string[]>
   /** Runs statements, separated by semicolons; or one statement with values for `$1`, `$2` and so on. */
   run(sql: string, values?: readonly string[]): Promise<void>
-  /** What exists: others may have changed it since the last sync. Of the views, only those of these streams are looked at. */
-  present(streams: readonly string[]): Promise<PresentTables>
-  /** The views among them, also those that this transaction has made, */
+  /** What exists: others may have changed it since the last sync. */
+  present(): Promise<PresentTables>
+  /** The views of these streams, also those that this transaction has made, */
   views(streams: readonly string[]): Promise<ViewDigests>
   /** and the tables of the account. */
   ownTables(): Promise<OwnTables>
@@ -81,8 +81,6 @@ export interface PresentTables {
   columnsOf(name: string): ReadonlyMap<string, string> | undefined
   /** The object that prevents a table or view of this name in a schema, by its SQL name. */
   inTheWayOf(schema: string, name: string): string | undefined
-  readonly viewOf: ViewDigests
-  readonly hasOwn: OwnTables
 }
 
 /** Whether there is a table of this name in the schema of the account. */

@@ -4,12 +4,8 @@ import type { OwnTables, PresentTables, ViewDigests } from './landing.ts'
 interface Selects {
   /** Table, column and type of the columns in the schema of the streams' tables. */
   readonly columns: string
-  /** Schema and name of what is in the place of a table or a view of ours, with a dot between, */
+  /** Schema and name of what is in the place of a table or a view of ours, with a dot between. */
   readonly others: string
-  /** those of views, and their digests, */
-  readonly views: string
-  /** and the names of the tables in the schema of the account. */
-  readonly own: string
 }
 
 type Query = (sql: string) => Promise<readonly (readonly (string | null)[])[]>
@@ -26,27 +22,19 @@ export async function presentTables(query: Query, selects: Selects): Promise<Pre
   return {
     columnsOf: (name) => columns.get(name.toLowerCase()),
     inTheWayOf: (schema, name) => [placeOf(schema, name)].find((one) => others.has(one)),
-    viewOf: await presentViews(query, selects),
-    hasOwn: await presentOwn(query, selects),
   }
 }
 
-/** Reads the digests of all views, of which an engine renders the text. */
-export async function presentViews(
-  query: Query,
-  { views: select }: Pick<Selects, 'views'>,
-): Promise<ViewDigests> {
+/** Reads the digests of views, of which an engine renders the text. Selects schema and name as `others`, and the digest. */
+export async function presentViews(query: Query, select: string): Promise<ViewDigests> {
   const views = new Map(
     (await lowerCased(query, select)).map(([name = '', digest = '']) => [name, digest]),
   )
   return (schema, name) => views.get(placeOf(schema, name)) ?? ''
 }
 
-/** Reads which tables the schema of the account has. */
-export async function presentOwn(
-  query: Query,
-  { own: select }: Pick<Selects, 'own'>,
-): Promise<OwnTables> {
+/** Reads which tables the schema of the account has, whose names are selected. */
+export async function presentOwn(query: Query, select: string): Promise<OwnTables> {
   const own = new Set((await lowerCased(query, select)).map(([name]) => name))
   return (name) => own.has(name.toLowerCase())
 }

@@ -4,7 +4,7 @@ import { freeName, takenNames } from './column-names.ts'
 import { type Damage, typesOf } from './damage.ts'
 import { type Description, type OpenMember, openObjects, type ValuePlace } from './flat-view.ts'
 import { storedHistories } from './history.ts'
-import type { Dialect, Landing, Limits, PresentTables } from './landing.ts'
+import type { Dialect, Landing, Limits, OwnTables, PresentTables, ViewDigests } from './landing.ts'
 import type { Progress } from './load-rows.ts'
 import { type AddedRows, countIn } from './settle.ts'
 import {
@@ -53,6 +53,8 @@ export interface StoredTables {
   /** See `storedHistories`. */
   readonly histories: ReadonlyMap<string, ReadonlySet<string>>
   readonly present: PresentTables
+  readonly viewOf: ViewDigests
+  readonly hasOwn: OwnTables
 }
 
 /** Reads what a sync of these streams has to know before it changes tables. */
@@ -63,7 +65,6 @@ export async function readTables(
   const { account } = landing.sql.schemas
   const rows = async (sql: string) => (await landing.query(sql)).map((row) => row.map(String))
   const namesIn = async (sql: string) => new Set((await rows(sql)).map(([name = '']) => name))
-  const present = await landing.present(streams)
   const members = new Map<string, OpenMember[]>()
   for (const [stream = '', column = '', pointer = '', member = ''] of await rows(
     `SELECT stream, name, pointer, member FROM ${account}.members`,
@@ -77,7 +78,9 @@ export async function readTables(
     withState: await namesIn(`SELECT stream FROM ${account}.states WHERE NOT starts_over`),
     progress: await storedProgress(landing),
     histories: await storedHistories(landing),
-    present,
+    present: await landing.present(),
+    viewOf: await landing.views(streams),
+    hasOwn: await landing.ownTables(),
   }
 }
 
@@ -188,13 +191,13 @@ export function assertNameIsFree(
   { schemas: { tables, flat, history } }: Dialect,
   table: Pick<Table, 'name' | 'history'>,
   before: readonly Column[],
-  present: PresentTables,
+  { present, viewOf, hasOwn }: StoredTables,
 ): void {
   const { name } = table
   const isTaken = (schema: string) =>
     present.inTheWayOf(schema, name) !== undefined ||
     (schema === tables && before.length === 0 && present.columnsOf(name) !== undefined) ||
-    (schema === history && !present.hasOwn(closedName(name)) && present.viewOf(schema, name) !== '')
+    (schema === history && !hasOwn(closedName(name)) && viewOf(schema, name) !== '')
   const schema = [tables, flat, ...(table.history === undefined ? [] : [history])].find(isTaken)
   const other = schema && `${schema}.${name}`
   if (other === undefined) return
@@ -238,7 +241,7 @@ export async function prepareTable(
   table: Table,
   before: readonly Column[],
   damage: Damage,
-  { withState, progress, present }: StoredTables,
+  { withState, progress, hasOwn }: StoredTables,
 ): Promise<Progress> {
   const { sql } = landing
   const { name } = table
@@ -248,7 +251,7 @@ export async function prepareTable(
   // Somebody else may have removed what the account says of the table.
   const unknown = { generation: isKnown ? 0 : -1, rows: 0, next: undefined, longest: 0 }
   const stored = progress.get(name) ?? unknown
-  const hasNext = present.hasOwn(nextName(name))
+  const hasNext = hasOwn(nextName(name))
   const goesOn = hasNext && withState.has(name) && !isDamaged && stored.next !== undefined
   const run = async (statements: readonly string[]) => {
     if (statements.length > 0) await landing.run(statements.join(';\n'))
@@ -259,7 +262,7 @@ export async function prepareTable(
   )
   if (table.history !== undefined)
     await run(
-      present.hasOwn(closedName(name))
+      hasOwn(closedName(name))
         ? alterTable(sql, table.history.place, before, table.columns)
         : [createTable(sql, { ...table, ...table.history }, 'TABLE', [KNOWN_FROM, KNOWN_UNTIL])],
     )

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
-import { warningOfView } from './damage.ts'
 import { type Description, describe, type ValuePlace } from './flat-view.ts'
 import type { Dialect, FlatView, Landing, ViewDigests } from './landing.ts'
 
@@ -62,7 +61,7 @@ export async function createViews(
   landing: Landing,
   description: Description,
   stored?: StoredViews,
-  present?: ViewDigests,
+  digestOf?: ViewDigests,
 ): Promise<{ readonly names: Description['names']; readonly made: readonly MadeViews[] }> {
   const { schemas, literal } = landing.sql
   const { views, names } = describe(landing.sql, description)
@@ -70,7 +69,7 @@ export async function createViews(
     .update(views.flatMap(({ query, comments }) => [query, ...comments]).join('\n'))
     .digest('hex')
   const isSame = statements === stored?.statements
-  const there = present === undefined ? '' : digestsOf(views, present)
+  const there = digestOf === undefined ? '' : digestsOf(views, digestOf)
   if (isSame && stored?.made === there) return { names, made: [] }
   const kept = new Set<FlatView>()
   for (const view of views) if (!(await landing.replaceView(view))) kept.add(view)
@@ -114,6 +113,15 @@ export async function storeViews(
   })
 }
 
+/** The message about a view that somebody else has changed. */
+function warningOfView({ schemas: { flat } }: Dialect, name: string): IdentifiedMessage {
+  return warningOf(
+    'table-changed',
+    `${name}: the view ${flat}.${name} was changed or dropped, though no sync has done that; it is made again. Give a view of your own another name.`,
+  )
+}
+
+/** The message about a view that could not be made. */
 function warningOfKept(view: string): IdentifiedMessage {
   return warningOf(
     'view-not-made',

@@ -162,7 +162,7 @@ function createWarehouse(
             specs.map(({ name }) => name),
           )
           // Rows, and bytes of rows, of before stay until it ends, whatever other syncs have read.
-          if (!rewrites && stored.present.hasOwn('rewrite')) log.warn(rewriteNotComplete(path))
+          if (!rewrites && stored.hasOwn('rewrite')) log.warn(rewriteNotComplete(path))
           const prepared = new Map<string, Known>()
           for (const spec of specs)
             prepared.set(spec.name, await prepareStream(landing, spec, stored, keepsHistory, log))
@@ -256,7 +256,7 @@ async function prepareStream(
 ): Promise<Known> {
   const { sql } = landing
   const { name, key: keys, version, schema, isOfSync } = spec
-  const { present, members, views } = stored
+  const { present, members, views, viewOf } = stored
   const before = stored.columns.get(name) ?? []
   const others = othersAmong(before, present.columnsOf(name))
   const columns = withNew(before, columnsOf(schema, sql.limits), others, sql.limits)
@@ -267,12 +267,12 @@ async function prepareStream(
   const read = warning === undefined ? stored.histories.get(name) : undefined
   const history = keepsHistory && isOfSync !== true ? historyOf(sql, name, read) : undefined
   const table = { name, place, keys, version, columns, history, others }
-  assertNameIsFree(sql, table, before, present)
+  assertNameIsFree(sql, table, before, stored)
   if (warning !== undefined) log.warn(warning)
   const progress = await prepareTable(landing, table, before, damage, stored)
   const own = { members: members.get(name) ?? [], names: stored.names.get(name) ?? new Map() }
   const description = { spec, table, ...own }
-  const made = await createViews(landing, description, views.get(name), present.viewOf)
+  const made = await createViews(landing, description, views.get(name), viewOf)
   return { ...description, ...progress, ...made, isReadWhole: false }
 }
 

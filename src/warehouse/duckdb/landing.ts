@@ -30,8 +30,8 @@ export function createLanding(path: string, { connection, close }: Database): La
       await connection.run(sql, values === undefined ? undefined : [...values])
     },
     present: () => presentTables(query, PRESENT),
-    views: () => presentViews(query, PRESENT),
-    ownTables: () => presentOwn(query, PRESENT),
+    views: () => presentViews(query, VIEWS),
+    ownTables: () => presentOwn(query, OWN),
     async atomically(work) {
       await connection.run('BEGIN')
       try {
@@ -188,7 +188,7 @@ const PRESENT = {
   columns: `SELECT table_name, column_name, data_type FROM duckdb_columns() ${HERE} AND schema_name = 'main'`,
   others: `SELECT schema_name || '.' || view_name FROM duckdb_views() ${HERE} AND schema_name = 'main'
     UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ${HERE} AND schema_name IN ('flat', 'history')`,
-  // DuckDB writes quotes around a type in a view that it has just made, and none when the file is opened again.
-  views: `SELECT schema_name || '.' || view_name, md5(replace(sql, '"', '')) FROM duckdb_views() ${HERE}`,
-  own: `SELECT table_name FROM duckdb_tables() ${HERE} AND schema_name = '_protime'`,
 }
+/** DuckDB writes quotes around a type in a view that it has just made, and none when the file is opened again. */
+const VIEWS = `SELECT schema_name || '.' || view_name, md5(replace(sql, '"', '')) FROM duckdb_views() ${HERE}`
+const OWN = `SELECT table_name FROM duckdb_tables() ${HERE} AND schema_name = '_protime'`

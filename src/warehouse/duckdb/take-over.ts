@@ -3,7 +3,7 @@ import type { Log } from '../../protocol/connector.ts'
 import { accountTables, FORMAT, FORMAT_BEFORE } from '../account.ts'
 import { type Column, KNOWN_FROM, KNOWN_UNTIL } from '../column.ts'
 import { FOREVER, historySpan, historyTables, keepHistory } from '../history.ts'
-import type { Dialect, Landing } from '../landing.ts'
+import type { Dialect, Landing, OwnTables } from '../landing.ts'
 import { closedPlace, createTable, quoted } from '../sql.ts'
 import { knownTables, storedColumns } from '../tables.ts'
 
@@ -26,8 +26,8 @@ export async function takeOver(landing: Landing, path: string, log: Log): Promis
   log.info(
     `${basename(path)} was written by an earlier version of this program: its tables are adapted, and this sync reads all streams from the beginning.`,
   )
-  const present = await landing.present([])
-  const stored = await storedBefore(landing)
+  const present = await landing.present()
+  const stored = await storedBefore(landing, hasOwn)
   const marked = [...stored].filter(([stream]) => present.columnsOf(stream)?.has(DELETED_BEFORE))
   // DuckDB does not allow to delete rows in the transaction of an ALTER. After a kill, this is done again.
   const closed = marked.flatMap(([stream, columns]) => closeDeleted(landing.sql, stream, columns))
@@ -92,13 +92,17 @@ function closeDeleted(sql: Dialect, stream: string, columns: readonly Column[]):
 
 /** How long closed versions are kept, also for a file of the form before. */
 export async function spanBefore(landing: Landing): Promise<string | undefined> {
-  const present = await landing.present([])
-  const streams = [...(await storedBefore(landing)).keys()]
+  const present = await landing.present()
+  const hasOwn = await landing.ownTables()
+  const streams = [...(await storedBefore(landing, hasOwn)).keys()]
   const isMarked = streams.some((stream) => present.columnsOf(stream)?.has(DELETED_BEFORE))
   if (isMarked) return FOREVER
-  return present.hasOwn('fields') ? historySpan(landing) : undefined
+  return hasOwn('fields') ? historySpan(landing) : undefined
 }
 
-async function storedBefore(landing: Landing): Promise<ReadonlyMap<string, readonly Column[]>> {
-  return (await landing.ownTables())('columns') ? storedColumns(landing) : new Map()
+async function storedBefore(
+  landing: Landing,
+  hasOwn: OwnTables,
+): Promise<ReadonlyMap<string, readonly Column[]>> {
+  return hasOwn('columns') ? storedColumns(landing) : new Map()
 }

@@ -9,7 +9,7 @@ import { postgresDialect } from './dialect.ts'
 import { failureOf, isBusy, isLost, readingFailureOf } from './failure.ts'
 import type { Fence } from './fence.ts'
 import { jsonRows } from './json-rows.ts'
-import { selectsOf } from './present.ts'
+import { selectOwn, selectsOf, selectViews } from './present.ts'
 import { identifyPublishedRows } from './publication.ts'
 import { replaceView } from './view.ts'
 
@@ -60,9 +60,9 @@ export function createLanding(
     async run(text, values) {
       await inside(() => connection.query(text, values))
     },
-    present: (streams) => inside(() => presentTables(rowsOf, selectsOf(sql.schemas, streams))),
-    views: (streams) => inside(() => presentViews(rowsOf, selectsOf(sql.schemas, streams))),
-    ownTables: () => inside(() => presentOwn(rowsOf, selectsOf(sql.schemas, []))),
+    present: () => inside(() => presentTables(rowsOf, selectsOf(sql.schemas))),
+    views: (streams) => inside(() => presentViews(rowsOf, selectViews(sql.schemas, streams))),
+    ownTables: () => inside(() => presentOwn(rowsOf, selectOwn(sql.schemas))),
     atomically: inside,
     makeRoom: async () => {},
     async indexKey(stream, key) {

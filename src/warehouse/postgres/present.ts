@@ -1,14 +1,10 @@
 import type { Dialect } from '../landing.ts'
 import { literal } from './dialect.ts'
 
+type Schemas = Dialect['schemas']
+
 /** Selects what exists in the schemas of a warehouse. Of two names that differ only in case, that in small letters is the last. */
-export function selectsOf(
-  { tables, flat, history, account }: Dialect['schemas'],
-  streams: readonly string[],
-) {
-  const views = [flat, history]
-  // To render a view of others would wait for whoever changes it.
-  const ours = `owner.relkind = 'v' AND owner.relname IN (${streams.map(literal).join(', ') || 'NULL'})`
+export function selectsOf({ tables, flat, history }: Schemas) {
   return {
     columns: `SELECT owner.relname, attribute.attname, format_type(attribute.atttypid, attribute.atttypmod)
       FROM pg_attribute AS attribute JOIN pg_class AS owner ON owner.oid = attribute.attrelid
@@ -16,13 +12,23 @@ export function selectsOf(
       ORDER BY owner.relname = lower(owner.relname), attribute.attname = lower(attribute.attname)`,
     others: [
       `${named(tables)} AND owner.relkind NOT IN ('r', 'p')`,
-      ...views.map((schema) => `${named(schema)} AND owner.relkind <> 'v'`),
+      ...[flat, history].map((schema) => `${named(schema)} AND owner.relkind <> 'v'`),
     ].join(' UNION ALL '),
-    views: views
-      .map((schema) => `${named(schema, ', md5(pg_get_viewdef(owner.oid))')} AND ${ours}`)
-      .join(' UNION ALL '),
-    own: `SELECT owner.relname FROM pg_class AS owner WHERE ${isIn(account)} AND owner.relkind = 'r'`,
   }
+}
+
+/** Selects the views of streams: to render a view of others would wait for whoever changes it. */
+export function selectViews({ flat, history }: Schemas, streams: readonly string[]): string {
+  const names = streams.map(literal).join(', ') || 'NULL'
+  return [flat, history]
+    .map((schema) => named(schema, ', md5(pg_get_viewdef(owner.oid))'))
+    .map((select) => `${select} AND owner.relkind = 'v' AND owner.relname IN (${names})`)
+    .join(' UNION ALL ')
+}
+
+/** Selects the tables of the account. */
+export function selectOwn({ account }: Schemas): string {
+  return `SELECT owner.relname FROM pg_class AS owner WHERE ${isIn(account)} AND owner.relkind = 'r'`
 }
 
 function named(schema: string, more = ''): string {

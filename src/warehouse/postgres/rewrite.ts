@@ -36,11 +36,11 @@ export async function prepareRewrite(
   async function begin(): Promise<string | undefined> {
     const span = await historySpan(landing)
     assertForgettable(address, span, rules.forgetsHistory)
-    const present = await landing.present([])
+    const present = await landing.present()
     assertNoneOf(rules.kept.filter((stream) => present.columnsOf(stream) !== undefined))
     const redaction = literal(owner.redaction)
     // Plain syncs may have read what an earlier attempt has left: then nothing of it is to be continued.
-    const noted = present.hasOwn('rewrite')
+    const noted = (await landing.ownTables())('rewrite')
       ? await landing.query(
           `SELECT noted.redaction FROM ${account}.rewrite AS noted
             WHERE EXISTS (SELECT 1 FROM ${account}.streams AS streams WHERE streams.last_complete IS NULL)`,
@@ -95,7 +95,7 @@ export async function prepareRewrite(
 
   /** The streams that have a table: somebody may have dropped that of one that is no longer read. */
   async function streamsIn(landing: PostgresLanding) {
-    const present = await landing.present([])
+    const present = await landing.present()
     const rows = await landing.query(
       `SELECT streams.stream, streams.last_complete FROM ${account}.streams AS streams`,
     )
