@@ -188,8 +188,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     signal.throwIfAborted()
     if (step.do === 'fail')
       throw step.tooLongMs === undefined ? error : tooLongToWait(step.tooLongMs)
-    if (mayHaveArrived(error)) given.onLost?.()
-    beginAgain(attempts, error)
+    beginAgain(failed, error)
     if (step.do === 'wait') {
       attempts.failures.add()
       await wait(step.ms, isHeld, error, given)
@@ -292,8 +291,11 @@ function authorised(call: Call, token: Token | undefined): Call {
 }
 
 /** Lets the next attempt request the first URL again. */
-function beginAgain(attempts: Attempts, error: ConnectorError): void {
-  attempts.isRepeat ||= mayHaveArrived(error)
+function beginAgain({ given, attempts }: FailedAttempt, error: ConnectorError): void {
+  if (mayHaveArrived(error)) {
+    attempts.isRepeat = true
+    given.onLost?.()
+  }
   attempts.url = undefined
   attempts.redirects = 0
 }

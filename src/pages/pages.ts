@@ -152,9 +152,8 @@ export function createPages(settings: PagesSettings) {
     waiting: Waiting,
   ): AsyncGenerator<PageEvent, LastEvent> {
     const tries = createTries(time)
-    let wasLost = false
     const onLost = () => {
-      wasLost = true
+      tries.isRepeat = true
     }
     for (;;) {
       try {
@@ -166,7 +165,7 @@ export function createPages(settings: PagesSettings) {
           'whole' in body || 'parse' in reader
             ? await whole('whole' in body ? body.whole : await collected(body.parts), origin)
             : yield* inParts(reader.scanner, body.parts, slowestMs)
-        return { ...page, isRepeated: wasLost || tries.isRepeat }
+        return { ...page, isRepeated: tries.isRepeat }
       } catch (error) {
         signal.throwIfAborted()
         const pause = pauseAfter(error, kind, tries, retryPolicy)
