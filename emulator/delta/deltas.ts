@@ -90,7 +90,7 @@ const lifetimeInMs = 72 * 3_600_000
 /** Creates an empty list of deltas. */
 export function createDeltas(options: ResolvedOptions, clock: Clock): Deltas {
   const lifetimes = new Map<string, Lifetime>()
-  /** The latest change when a token was first used. */
+  /** The latest change when a token was last used. */
   const usedAt = new Map<string, number>()
   let given = 0
   const time = () => clock.now().getTime()

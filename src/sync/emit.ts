@@ -131,8 +131,7 @@ export async function* emit(
     await write(batch, event.type === 'records' && !isChange)
     if (event.type === 'records') continue
     // A service that sends changes once only does not send again what was lost on the way.
-    if (purpose === 'changes' && event.isRepeated && !isLaterPage)
-      state.note({ mayLackChanges: true })
+    if (isChange && event.isRepeated && !isLaterPage) state.note({ mayLackChanges: true })
     keys.pageEnded()
     isLaterPage = true
     yield event.end
@@ -151,11 +150,8 @@ export async function* emit(
     if (isRead) state.addRows(batch.count)
     if (purpose === 'rows') noteOrder(batch)
     if (purpose === 'repair') parts.skipOthers(batch)
-    // A list may be older than the answers that contradict each other about a row.
-    const unconfirmed = purpose === 'repair' ? keys.unconfirmed() : []
     if (mode === 'full_refresh') keys.skipSent(batch)
     else track(batch, mayRepeat, contradicted)
-    keys.leaveUnconfirmed(unconfirmed)
     if (!isRead) state.addRows(written(batch))
     if (purpose === 'rows') parts.note(batch)
     else if (purpose !== 'repair') parts.written(batch)
@@ -175,8 +171,10 @@ export async function* emit(
     mark?.(batch, contradicted)
     if (isChange) noteChanges(batch, state)
     if (purpose === 'recheck') keys.skipFound(batch, settings.isInQuestion === true)
+    // A list may be older than the answers that contradict each other about a row.
+    const unconfirmed = purpose === 'repair' ? keys.unconfirmed() : []
     keys.observe(batch, place, { mayRepeat, isChange })
-    keys.leaveUnconfirmed(contradicted)
+    keys.leaveUnconfirmed([...unconfirmed, ...contradicted])
     if (state.auditedParts.size > 0 && purpose !== 'repair') keys.noteWritten(batch)
   }
 

@@ -137,11 +137,13 @@ async function replaceChanged(
   const carried = updates
     ? []
     : [...others].map((name, i) => [quoted(name), `changed.${OTHER}${i}`] as const)
-  const areAllNew = updates || carried.length > 0
-  if (after !== '0') await insert(values, areAllNew ? ` AND NOT changed.${IS_THERE}` : '')
-  // A row that is new gets the defaults of others' columns.
-  if (after !== '0' && carried.length > 0)
-    await insert(new Map([...values, ...carried]), ` AND changed.${IS_THERE}`)
+  if (after !== '0') {
+    const areNew = updates || carried.length > 0
+    await insert(values, areNew ? ` AND NOT changed.${IS_THERE}` : '')
+    // A row that is new gets the defaults of others' columns.
+    if (carried.length > 0)
+      await insert(new Map([...values, ...carried]), ` AND changed.${IS_THERE}`)
+  }
   return rows + Number(after) - Number(before)
 }
 
