@@ -42,6 +42,6 @@ export async function leaveDays(context: StreamContext): Promise<void> {
   output.note({ type: 'left', field: dateField, day: start })
   await output.checkpoint({ flush: true })
   log.info(
-    `${stream.stream}: days before ${start} are no longer kept; ${output.counts.deletes - before} rows of them were deleted.`,
+    `${stream.stream}: days before ${start} are no longer kept, and their rows are deleted: ${output.counts.deletes - before}.`,
   )
 }
