@@ -1,0 +1,91 @@
+import { DuckDBInstance } from '@duckdb/node-api'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { claim, isOwned, nextMoment, readStates, storeStates } from './account.ts'
+import { createLanding } from './duckdb/landing.ts'
+import type { Landing, Owner } from './landing.ts'
+import { knownTables } from './tables.ts'
+
+const OWNER: Owner = { tenant: 'acme', environment: 'production', redaction: 'abc' }
+const UNOWNED = 'DROP TABLE _protime.owner'
+
+let landing: Landing
+beforeEach(async () => {
+  const connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect()
+  landing = createLanding('', { connection, close: () => connection.closeSync() })
+  const { sql } = landing
+  const statements = ['CREATE SCHEMA _protime', ...claim(sql, OWNER), ...knownTables(sql)]
+  await landing.run(statements.join(';\n'))
+})
+afterEach(() => landing.close())
+
+describe('an account', () => {
+  it.each([
+    ['of this owner is', true, ''],
+    ['of nobody is not', false, `${UNOWNED}; DROP TABLE _protime.states`],
+    ['of the form before is, where that is allowed', true, 'UPDATE _protime.owner SET format = 2'],
+  ])('%s owned', async (_, expected, change) => {
+    if (change !== '') await landing.run(change)
+    expect(await isOwned(landing, 'w', OWNER, 2)).toBe(expected)
+  })
+
+  it.each<[string, string, string, Partial<Owner>, number?]>([
+    ['of another tenant', 'warehouse-of-another-tenant', '', { tenant: 'bolt' }],
+    ['of another environment', 'warehouse-of-another-tenant', '', { environment: 'sandbox' }],
+    ['that was redacted otherwise', 'redacted-otherwise', '', { redaction: 'x' }],
+    ['from before files had owners', 'made-by-another-version', UNOWNED, {}],
+    [
+      'of an earlier form',
+      'made-by-another-version',
+      'UPDATE _protime.owner SET format = 2',
+      {},
+      3,
+    ],
+    ['of a later form', 'made-by-another-version', 'UPDATE _protime.owner SET format = 4', {}],
+  ])('%s is refused', async (_, id, change, other, allowed = 2) => {
+    if (change !== '') await landing.run(change)
+    const asked = isOwned(landing, 'w', { ...OWNER, ...other }, allowed)
+    await expect(asked).rejects.toMatchObject({ failure: 'config', id })
+  })
+})
+
+it.each([
+  ['is the time', '2026-11-02T09:00:00Z', '2026-11-02T09:00:00.000000Z'],
+  [
+    'is later than the one before, if the clock is the same',
+    '2026-11-01T09:00:00Z',
+    '2026-11-01T09:00:00.000001Z',
+  ],
+  [
+    'is later than the one before, if the clock was set back',
+    '2020-01-01T00:00:00Z',
+    '2026-11-01T09:00:00.000001Z',
+  ],
+])('the moment of a transaction %s', async (_, at, expected) => {
+  await nextMoment(landing, new Date('2026-11-01T09:00:00Z'))
+  expect(await nextMoment(landing, new Date(at))).toContain(expected)
+})
+
+it('states are replaced or removed, and those of other streams stay', async () => {
+  await storeStates(
+    landing,
+    new Map([
+      ['a', '1'],
+      ['b', '2'],
+      ['c', '3'],
+    ]),
+  )
+  await storeStates(
+    landing,
+    new Map([
+      ['a', '{"it\'s":4}'],
+      ['b', null],
+      ['d', '5'],
+    ]),
+  )
+  await storeStates(landing, new Map())
+  expect([...(await readStates(landing))].sort()).toEqual([
+    ['a', { "it's": 4 }],
+    ['c', 3],
+    ['d', 5],
+  ])
+})
