@@ -29,15 +29,16 @@ import {
 type Row = readonly [name: string, wire: Wire, failure: FailureType, words: string | RegExp]
 
 const UNUSABLE = 'without a usable access token'
+const NOT_OF_THE_ENDPOINT = 'not a JSON object'
 const answer = (value: unknown) => reply(200, JSON.stringify(value))
 
 describe('a token answer', () => {
   const rows: Row[] = [
-    ['that is empty', reply(200, ''), 'system', UNUSABLE],
-    ['that is a web page', reply(200, '<html>Sign in'), 'system', UNUSABLE],
-    ['that is null', answer(null), 'system', UNUSABLE],
-    ['that is a list', answer([TOKEN]), 'system', UNUSABLE],
-    ['that is a text', answer(TOKEN), 'system', UNUSABLE],
+    ['that is empty', reply(200, ''), 'transient', NOT_OF_THE_ENDPOINT],
+    ['that is a web page', reply(200, '<html>Sign in'), 'transient', NOT_OF_THE_ENDPOINT],
+    ['that is null', answer(null), 'transient', NOT_OF_THE_ENDPOINT],
+    ['that is a list', answer([TOKEN]), 'transient', NOT_OF_THE_ENDPOINT],
+    ['that is a text', answer(TOKEN), 'transient', NOT_OF_THE_ENDPOINT],
     ['without a token', answer({ expires_in: 1800 }), 'system', UNUSABLE],
     ['with an empty token', answer({ access_token: '' }), 'system', UNUSABLE],
     ['with a number as token', answer({ access_token: 7 }), 'system', UNUSABLE],
@@ -56,7 +57,7 @@ describe('a token answer', () => {
       'system',
       'not a bearer token',
     ],
-    ['that is cut', reply(200, `{"access_token":"${TOKEN}"`), 'system', UNUSABLE],
+    ['that is cut', reply(200, `{"access_token":"${TOKEN}"`), 'transient', NOT_OF_THE_ENDPOINT],
     ['of 5 MB', reply(200, `{"access_token":"${'x'.repeat(5e6)}"}`), 'system', 'too large'],
     ['without an end', chunked(repeated('{"a":"', 'x'.repeat(65_536))), 'system', 'too large'],
     ['that is a gzip bomb', gzipped(Buffer.alloc(50e6)), 'system', 'too large'],

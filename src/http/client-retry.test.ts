@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
 import type { ServiceRequest } from './client.ts'
 import { pathOf } from './endpoints.ts'
@@ -62,11 +63,14 @@ describe('a transient failure', () => {
     expect(await textOf(await client.get(PEOPLE))).toBe('done')
   })
 
-  it('is retried for a token, too', async () => {
+  it.each([
+    ['a failure', (response: ServerResponse) => reply(response, 500)],
+    ['a page of a proxy', (response: ServerResponse) => reply(response, 200, '<h1>Soon</h1>')],
+  ])('is retried for a token, too: %s', async (_, first) => {
     const { client, tokenCalls } = await openClient({
       api: () => {},
       token: (response, _, index) =>
-        index === 0 ? reply(response, 500) : reply(response, 200, { access_token: 'second' }),
+        index === 0 ? first(response) : reply(response, 200, { access_token: 'second' }),
     })
     expect([(await client.token()).value, tokenCalls.length]).toEqual(['second', 2])
   })

@@ -173,10 +173,11 @@ export function createClient(settings: ClientSettings): Client {
     return authorised({ ...request, ...told, call, readBody, okStatus: isSuccess })
   }
 
-  function sendForToken({ url, headers, body }: TokenRequest): Promise<string> {
+  function sendForToken<T>({ url, headers, body }: TokenRequest, read: (body: string) => T) {
     const call = { method: 'POST', headers, body } as const
+    const readBody = async (reply: Reply) => read(await tokenText(reply))
     // Its texts may repeat the secret in a form that no mask knows.
-    return exchanges.exchange({ url, call, readBody: tokenText, hidesWords: true, ...told })
+    return exchanges.exchange({ url, call, readBody, hidesWords: true, ...told })
   }
 
   async function tokenText(reply: Reply): Promise<string> {

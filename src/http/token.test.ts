@@ -15,8 +15,8 @@ function tokensOver(answer: Answer, scopes?: readonly string[]) {
   const mask = createMask()
   const tokens = createTokens(
     { endpoints, clientId: 'my id', clientSecret: SECRET, scopes, mask },
-    async ({ body }) =>
-      answer(new URLSearchParams(body), forms.push(new URLSearchParams(body)) - 1),
+    async ({ body }, read) =>
+      read(answer(new URLSearchParams(body), forms.push(new URLSearchParams(body)) - 1)),
     () => time.ms,
   )
   return { tokens, forms, time, mask }
@@ -231,11 +231,6 @@ describe('a token request that is refused', () => {
 describe('an answer without a usable token', () => {
   // spec: Token endpoint: answer
   it.each([
-    '',
-    '<html>',
-    'null',
-    '[]',
-    '"token"',
     '{}',
     '{"access_token":""}',
     '{"access_token":5}',
@@ -249,6 +244,17 @@ describe('an answer without a usable token', () => {
       message: expect.stringMatching(/without a usable access token.*authentication address/),
     })
   })
+
+  it.each(['', '<html>', 'null', '[]', '"token"'])(
+    '(%s) that is not of the endpoint may pass',
+    async (text) => {
+      const { tokens } = tokensOver(() => text)
+      expect(await failureOf(tokens.get())).toMatchObject({
+        failure: 'transient',
+        message: expect.stringMatching(/not a JSON object.*authentication address/),
+      })
+    },
+  )
 
   it('is not shown, because it may contain a token', async () => {
     const { tokens } = tokensOver(() => `{"access_token":"${SECRET} x"}`)

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
+import { isJsonObject, tryParseJson } from '../ground/json.ts'
 import type { Mask } from '../ground/mask.ts'
 import { type Endpoints, scopeName } from './endpoints.ts'
 import { HttpError } from './http-error.ts'
@@ -42,6 +43,9 @@ export interface TokenRequest {
   readonly body: string
 }
 
+/** Sends a request until its answer can be read; a transient error of `read` makes it send the request again. */
+export type SendForToken = <T>(request: TokenRequest, read: (body: string) => T) => Promise<T>
+
 /** The request for a token with these scopes: see `TokenSettings`. */
 function tokenRequest(
   { endpoints, clientId, clientSecret }: TokenSettings,
@@ -71,10 +75,20 @@ interface TokenGrant extends Omit<Token, 'isNarrow'> {
   readonly lifetimeMs: number
 }
 
-/** Parses the answer of the token endpoint; throws a ConnectorError if it has no usable token. */
+/**
+ * Parses the answer of the token endpoint; throws a ConnectorError if it has no usable token. If it is not JSON,
+ * something else has answered, such as a page about maintenance, so that a later request may help.
+ */
 function processTokenResponse(text: string): TokenGrant {
-  const answer = parsed(text)
-  const value = answer?.['access_token']
+  const answer = tryParseJson(text)
+  if (!isJsonObject(answer)) {
+    throw new ConnectorError(
+      'transient',
+      'no-access-token',
+      'The token endpoint responded with something that is not a JSON object, such as a page of a proxy. If it does so again, check the authentication address.',
+    )
+  }
+  const value = answer['access_token']
   // A token with characters that no header can contain is not usable.
   if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value)) {
     throw new ConnectorError(
@@ -83,7 +97,7 @@ function processTokenResponse(text: string): TokenGrant {
       'The token endpoint responded without a usable access token. Check the authentication address.',
     )
   }
-  const type = answer?.['token_type']
+  const type = answer['token_type']
   if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
     throw new ConnectorError(
       'system',
@@ -91,8 +105,8 @@ function processTokenResponse(text: string): TokenGrant {
       'The token endpoint responded with a token that is not a bearer token.',
     )
   }
-  const seconds = Number(answer?.['expires_in'])
-  const scope = answer?.['scope']
+  const seconds = Number(answer['expires_in'])
+  const scope = answer['scope']
   return {
     value,
     lifetimeMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY,
@@ -110,12 +124,12 @@ const MARGIN_PART = 0.1
 
 /**
  * Creates the tokens of one client; the first one is requested when it is needed. `send` sends a request until the
- * answer has the status 200, and returns its body; it throws a HttpError for another status. `now` is a monotonic
+ * answer has the status 200 and `read` accepts its body; it throws a HttpError for another status. `now` is a monotonic
  * clock in milliseconds.
  */
 export function createTokens(
   settings: TokenSettings,
-  send: (request: TokenRequest) => Promise<string>,
+  send: SendForToken,
   now: () => number = () => performance.now(),
 ): Tokens {
   const {
@@ -170,9 +184,8 @@ export function createTokens(
   }
 
   async function fetchScoped(scopes: readonly string[] | undefined): Promise<Token> {
-    const { lifetimeMs, ...granted } = processTokenResponse(
-      await send(tokenRequest(settings, scopes)),
-    )
+    const request = tokenRequest(settings, scopes)
+    const { lifetimeMs, ...granted } = await send(request, processTokenResponse)
     mask.add(granted.value)
     const token: Token = { ...granted, isNarrow: scopes !== undefined }
     const margin = Math.min(MARGIN_MS, lifetimeMs * MARGIN_PART)
@@ -190,17 +203,6 @@ export function hasScope(token: Token, endpoints: Endpoints, scopes: readonly st
   if (granted === undefined) return true
   const wider = scopes.map((scope) => scope.replace(/^.*\./, 'all.'))
   return [...scopes, ...wider].some((scope) => granted.has(scopeName(endpoints, scope)))
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null
-      ? (value as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function isScopeRefusal(error: unknown): boolean {
