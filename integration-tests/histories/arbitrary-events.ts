@@ -59,7 +59,9 @@ const values = fc.constantFrom<unknown>(
 )
 
 /** What a service may send although nobody wrote it down. */
-export const unknownMembers: fc.Arbitrary<OddMember> = fc.record({ member: names, value: values })
+export const unknownMembers: fc.Arbitrary<OddMember> = fc
+  .record({ member: names, value: values })
+  .filter(({ member, value }) => member !== 'comments' || isExact(value))
 
 /** The same, or a member of a schema with a value that its schema does not allow. */
 export const oddMembers: fc.Arbitrary<OddMember> = fc.oneof(
