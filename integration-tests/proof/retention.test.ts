@@ -217,6 +217,30 @@ describe('days that are no longer kept', () => {
     expect(differences()).toEqual([])
   })
 
+  it('do not take along a row that has moved to a kept day, if their list is older than its change', async () => {
+    const { sync, emulator, settings, differences } = await start(DAYS)
+    await sync()
+    emulator.update('clockings', 1, { date: '2026-11-02' })
+    await sync()
+    settings['start_date'] = '2026-06-01'
+    emulator.fault('/clockings', 'stale', { times: 1, changes: 1 })
+    await sync()
+    expect(differences()).toEqual([])
+  })
+
+  it('are changed without any of their values being sent', async () => {
+    const { sync, emulator, settings, differences } = await start(DAYS)
+    await sync()
+    settings['start_date'] = '2026-06-01'
+    await sync()
+    emulator.update('clockings', 4, { timeOfDayInMinutes: 77 })
+    emulator.insert('clockings', { date: '2026-02-03' })
+    const { records } = await sync()
+    const members = records.map((row) => Object.keys(row).filter((name) => !name.startsWith('_')))
+    expect(members).toEqual([['id'], ['id']])
+    expect(differences()).toEqual([])
+  })
+
   it('leave also if the ids are not tracked', async () => {
     const { sync, settings, platform } = await start(DAYS)
     await sync()

@@ -58,7 +58,7 @@ it('finds the day of a time, and counts a record without a date as a late one', 
   ]
   const batch = scanner.push(Buffer.from(`{"value":[${elements.join(',')}]}`))
   const { mark, place } = changedRows('from', '2024-01-01', '2024-01-01')
-  mark(batch, [])
+  expect(mark(batch, [])).toEqual([0, 4])
   expect([...batch.ops]).toEqual([SOFT_DELETE, UPSERT, UPSERT, UPSERT, SOFT_DELETE])
   expect(place).toBe('window')
 })

@@ -8,10 +8,10 @@ export interface RowTreatment {
   /** Where the rows are. */
   readonly place: PlaceOf
   /**
-   * Marks rows that no longer belong to the stream as deleted. `contradicted` are the rows about which the answer
-   * contradicts itself.
+   * Marks rows as deleted whose day is no longer kept, and returns their indices. `contradicted` are the rows about which
+   * the answer contradicts itself.
    */
-  readonly mark: (batch: RecordBatch, contradicted: readonly Key[]) => void
+  readonly mark: (batch: RecordBatch, contradicted: readonly Key[]) => readonly number[]
   /** Decides which record counts if a row has several. */
   readonly order: AnswerOrder
 }
@@ -42,15 +42,19 @@ export function changedRows(
         : 'window',
     mark(batch, contradicted) {
       if (contradicted.length > 0) leaving?.onLeft()
-      if (!isDated && leaving === undefined) return
+      const left: number[] = []
+      if (!isDated && leaving === undefined) return left
       for (let i = 0; i < batch.count; i++) {
         const op = batch.ops[i]
         const day = op === UPSERT ? dayAt(batch, i) : NO_DAY
         const hasLeft = op === DELETE || isBefore(day, window)
         if (hasLeft || (op === UPSERT && leaving?.mayReturn(keyAt(batch, i)))) leaving?.onLeft()
-        // A row that has moved before the start date is no longer part of the warehouse.
-        if (isBefore(day, start)) batch.ops[i] = SOFT_DELETE
+        if (isBefore(day, start)) {
+          batch.ops[i] = SOFT_DELETE
+          left.push(i)
+        }
       }
+      return left
     },
   }
 }

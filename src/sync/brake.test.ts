@@ -257,3 +257,10 @@ it.each([
   warnOfReported(context)
   expect(said).toEqual(expected)
 })
+
+it('uses an approval once, although other rows stay unconfirmed', async () => {
+  const { context, state } = readOf(people(100, 79, approval(`people:21:${time}`)))
+  state.keys.leaveUnconfirmed([1])
+  await expect(deleteMissing(context)).rejects.toThrow('people:1:')
+  expect(state.withheldSince).toEqual(NOW)
+})

@@ -67,6 +67,8 @@ export async function deleteMissing(context: StreamContext): Promise<void> {
     })
   const left = state.withheldSince === null ? 0 : state.keys.unconfirmed().length
   if (left > 0) {
+    // The approval has been used.
+    if (over !== undefined) state.note({ withheldSince: clock.now() })
     const what = `${left} rows of ${state.stream.stream} that an earlier sync has not found could not be looked for again.`
     return refuse(left, what, context)
   }

@@ -8,7 +8,7 @@ import type { PageOrigin, Pages } from '../pages/pages.ts'
 import type { Suppression } from '../pages/suppression.ts'
 import type { KeyMembers, Log, StreamOutput } from '../protocol/connector.ts'
 import { type RecordBatch, SKIP } from '../records/record-batch.ts'
-import { type Key, keysOf } from '../rows/id-set.ts'
+import { type Key, keyAt, keysOf } from '../rows/id-set.ts'
 import { latestChanges } from '../rows/latest-changes.ts'
 import type { ListedParts } from '../rows/listed-parts.ts'
 import { createPageOrder, dayIn, type RowTreatment } from '../rows/row-treatment.ts'
@@ -123,7 +123,7 @@ export async function* emit(
     }
     const { batch, leftOut } = suppression.apply(event.batch)
     // A row of the warehouse may have become a suppressed person's, or its person was suppressed since.
-    if (leftOut !== undefined) {
+    if (leftOut !== undefined && (mode === 'incremental' || keys.isTracked)) {
       keys.markFound(leftOut)
       await deleteRows(keys.leave(keysOf(leftOut)), context)
     }
@@ -150,25 +150,48 @@ export async function* emit(
     if (isRead) state.addRows(batch.count)
     if (purpose === 'rows') noteOrder(batch)
     if (purpose === 'repair') parts.skipOthers(batch)
+    let left: readonly number[] = []
     if (mode === 'full_refresh') keys.skipSent(batch)
-    else track(batch, mayRepeat, contradicted)
+    else left = track(batch, mayRepeat, contradicted)
     if (!isRead) state.addRows(written(batch))
     if (purpose === 'rows') parts.note(batch)
     else if (purpose !== 'repair') parts.written(batch)
-    return output.records(batch, state.stamp())
+    return left.length === 0 ? output.records(batch, state.stamp()) : writeWithout(left, batch)
   }
 
-  /** The rows whose own days are no longer kept, because a service may not apply the filter of a list. */
+  /**
+   * The rows at these indices are deleted by their keys, because the values of days that are not kept are not sent; also
+   * those that no state knows: a sync may have died after it had written them.
+   */
+  async function writeWithout(left: readonly number[], batch: RecordBatch): Promise<void> {
+    const rows = left.map((i) => keyAt(batch, i))
+    for (const i of left) batch.ops[i] = SKIP
+    await output.records(batch, state.stamp())
+    await deleteRows(rows, context)
+  }
+
+  /**
+   * The rows whose own days are no longer kept, because a service may not apply the filter of a list. A list may be older
+   * than the delta, which has reported a row on a day that is kept.
+   */
   function departing(batch: RecordBatch): Key[] {
-    const { start, stream } = state
+    const { start, stream, latestChanges } = state
     const { dateField } = stream
     if (start === null || dateField === undefined) return []
-    return keysOf(batch).filter((_, i) => dayIn(batch, i, dateField) < start)
+    return keysOf(batch).filter((key, i) => {
+      const { version = null, day = null } = latestChanges.get(key) ?? {}
+      const isOlder = version !== null && (batch.versionText(i) ?? '') < version
+      return dayIn(batch, i, dateField) < start && !(isOlder && (day === null || day >= start))
+    })
   }
 
-  /** Notes in which place the rows are. */
-  function track(batch: RecordBatch, mayRepeat: boolean, contradicted: readonly Key[]): void {
-    mark?.(batch, contradicted)
+  /** Notes in which place the rows are. Returns the indices of those whose day is not kept. */
+  function track(
+    batch: RecordBatch,
+    mayRepeat: boolean,
+    contradicted: readonly Key[],
+  ): readonly number[] {
+    const left = mark?.(batch, contradicted) ?? []
     if (isChange) noteChanges(batch, state)
     if (purpose === 'recheck') keys.skipFound(batch, settings.isInQuestion === true)
     // A list may be older than the answers that contradict each other about a row.
@@ -176,6 +199,7 @@ export async function* emit(
     keys.observe(batch, place, { mayRepeat, isChange })
     keys.leaveUnconfirmed([...unconfirmed, ...contradicted])
     if (state.auditedParts.size > 0 && purpose !== 'repair') keys.noteWritten(batch)
+    return left
   }
 
   /** A read of several pages is complete only if no row has moved between them. */
