@@ -18,6 +18,7 @@ export function editsOfReadRows({ stream, day }: Focus): fc.Arbitrary<Sync['duri
     update,
     fc.record({ ...one('move'), isRead, day }),
     fc.record({ ...one('remove'), isRead }),
+    fc.record({ ...one('soft-delete'), isRead }),
     fc.record({ ...one('insert'), day, size: fc.constant('small' as const) }),
   )
   const edits = (change: fc.Arbitrary<Change>) => {

@@ -363,3 +363,23 @@ describe('settings that change', () => {
     expect(requests.filter((text) => text === '/jobs?')).toEqual([])
   })
 })
+
+it('is followed by another one if a response to a delta link was lost during it', async () => {
+  scenario = await startWithRows('people', 12, { usedDeltaLink: 'continues' })
+  const { emulator, sync, differences } = scenario
+  await sync()
+  makeDue(scenario)
+  await sync()
+  makeDue(scenario)
+  const { requests } = await sync({
+    onRequest(n) {
+      // After the token, the changes and the three pages of the list, the changes are requested once more.
+      if (n !== 6) return
+      emulator.update('people', 1)
+      emulator.fault('/delta/people', 'after-last-byte', { times: 1 })
+    },
+  })
+  expect(requests[4]).toContain('delta')
+  await sync()
+  expect(differences()).toEqual([])
+})

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
+import { personCodes } from '../../src/privacy/person-codes.ts'
 import {
   changeInSilence,
   makeDue,
@@ -18,6 +19,9 @@ const start = async (...settings: Parameters<typeof startWithRows>) =>
 const LATER = { hours: 73 }
 const lists = (requests: readonly string[]) =>
   requests.filter((text) => !text.includes('delta') && !/\/\d+\?/.test(text))
+
+/** Pages between which a changed row moves to the end. */
+const MOVING = { paging: 'offset', listOrder: 'version' } as const
 
 /** 40 rows in pages of five, of which some that were read are edited at each request. */
 async function editedWhileRead(stream: string, options: EmulatorOptions): Promise<string[]> {
@@ -63,7 +67,7 @@ describe('a first load of several pages, of which rows that were read are edited
   })
 
   it('as a full refresh loses none', async () => {
-    const { emulator, sync } = await start('people', 40, { paging: 'offset', listOrder: 'version' })
+    const { emulator, sync } = await start('people', 40, MOVING)
     const { records } = await sync({
       mode: 'full_refresh',
       onRequest(n) {
@@ -73,11 +77,45 @@ describe('a first load of several pages, of which rows that were read are edited
     expect(new Set(records.map(({ id }) => id)).size).toBe(40)
   })
 
+  it.each([
+    ['changed', { comment: 'x' }],
+    ['restored', { status: 'Accepted' }],
+  ])('loses none if one that was marked as deleted is %s', async (_how, patch) => {
+    const { emulator, settings, sync } = await start('clockings', 40, MOVING)
+    settings['audit_days'] = 0
+    emulator.softDelete('clockings', 1)
+    for (let id = 2; id <= 40; id++) emulator.update('clockings', id)
+    await sync({ onRequest: (n) => n === 3 && emulator.update('clockings', 1, patch) })
+    expect(scenario.differences()).toEqual([])
+  })
+
+  it('loses none if one of a suppressed person is edited', async () => {
+    const { emulator, settings, sync } = await start('people', 40, MOVING)
+    const privacy_key = 'Wq3-xkT9_mB7vZ2p'
+    const { of } = personCodes({ key: privacy_key, tenant: String(emulator.config()['tenant']) })
+    Object.assign(settings, { audit_days: 0, privacy_key, suppressed_people: [of('1')] })
+    const { records } = await sync({ onRequest: (n) => n === 3 && emulator.update('people', 1) })
+    expect(new Set(records.map(({ id }) => id)).size).toBe(39)
+  })
+
+  it('loses none if the list that is due has failed, even without audits', async () => {
+    const { emulator, settings, sync } = await start('people', 40, MOVING)
+    Object.assign(settings, { retry_minutes: 0, audit_days: 0 })
+    emulator.fail(/^\/people(?!.*delta)/, 403)
+    let edits = 0
+    await sync({ onRequest: (n) => n > 2 && edits < 5 && emulator.update('people', ++edits) })
+    expect(scenario.differences()).not.toEqual([])
+    expect(lists((await sync()).requests)).toEqual([])
+    emulator.clearFaults()
+    emulator.advance({ hours: 25 })
+    await sync()
+    expect(scenario.differences()).toEqual([])
+    emulator.advance({ hours: 25 })
+    expect(lists((await sync()).requests)).toEqual([])
+  })
+
   it('after dead links deletes what is gone, and loses no other row', async () => {
-    const { emulator, settings, sync } = await start('people', 40, {
-      paging: 'offset',
-      listOrder: 'version',
-    })
+    const { emulator, settings, sync } = await start('people', 40, MOVING)
     settings['audit_days'] = 0
     await sync()
     emulator.remove('people', 39)
@@ -163,7 +201,9 @@ describe('a list beside a delta that works', () => {
       emulator.fail(/^\/clockings\?(?!.*delta)/, status)
       const first = await sync()
       expect([first.exitCode, first.errors]).toEqual([0, []])
-      expect(first.warnings.join()).toContain('not the lists with which they are compared')
+      expect(first.warnings.join()).toContain(
+        'a list that it needs beside its changes could not be read',
+      )
       const second = await sync()
       expect([second.exitCode, second.warnings, lists(second.requests)]).toEqual([0, [], []])
       expect(scenario.differences()).toEqual([])

@@ -49,6 +49,8 @@ export function createLiveKeys(
   /** No key that was sent is higher than this one. */
   let highestSent = sets.window.size === 0 ? -1 : Number.POSITIVE_INFINITY
   const has = (key: Key) => isKnown(key, sets) && lives(key, sets)
+  /** Rows that are marked as deleted are on the pages, too. */
+  const wasMet = (key: Key) => isKnown(key, sets) || sets.reportedDeleted.has(key)
   return {
     /** False if the sets became too large for the state; then deleted rows are no longer found. */
     get isTracked(): boolean {
@@ -84,7 +86,7 @@ export function createLiveKeys(
     },
     /** Whether a batch has a row that the present complete read has met on another page. */
     hasMet(batch: RecordBatch): boolean {
-      return keysOf(batch).some((key) => isKnown(key, sets) && !sets.doubted.has(key))
+      return keysOf(batch).some((key) => wasMet(key) && !sets.doubted.has(key))
     },
     /** The current page was interrupted, and will be requested again. */
     pageInterrupted() {
@@ -164,6 +166,8 @@ export function createLiveKeys(
     has,
     /** Whether a row may be among `living`: any row may if the keys are not tracked. */
     mayHave: (key: Key): boolean => !isTracked || has(key),
+    /** Whether the present complete read may have met a row. */
+    mayHaveMet: (key: Key): boolean => !isTracked || wasMet(key),
     /** Two answers contradict each other about these rows: they count as existing until somebody has looked for them. */
     leaveUnconfirmed(keys: readonly Key[]) {
       for (const key of keys) sets.unconfirmed.add(key)

@@ -48,7 +48,7 @@ export function changedRows(
         const op = batch.ops[i]
         const day = op === UPSERT ? dayAt(batch, i) : NO_DAY
         const hasLeft = op === DELETE || isBefore(day, window)
-        if (hasLeft || (op === UPSERT && leaving?.mayReturn(keyAt(batch, i)))) leaving?.onLeft()
+        if (hasLeft || (op !== SKIP && leaving?.mayReturn(keyAt(batch, i)))) leaving?.onLeft()
         if (isBefore(day, start)) {
           batch.ops[i] = SOFT_DELETE
           left.push(i)

@@ -28,12 +28,13 @@ const DAYS_BEYOND = 3653
  * few: the list may be out of date, and no later delta reports that a row is gone.
  */
 export async function confirmMissing(context: StreamContext): Promise<void> {
-  const { state, log } = context
+  const { state, log, clock } = context
   const { keys, stream, mode, isSettled, position } = state
   const isDelta = changesAfter(position) !== undefined
-  const isDue = isListDue(state)
+  const isDue = isListDue(state, clock.now())
   if (mode === 'full_refresh') {
     if (isDue) await refreshAgain(context)
+    state.note({ isListDue: false })
     return
   }
   const vanished = keys.gone().length
@@ -147,11 +148,15 @@ async function look(
   context: StreamContext,
   isInQuestion = false,
 ): Promise<ListsOutcome> {
-  const most = Math.max(MOST_SINGLE, context.pages.count)
+  const { state, clock, pages } = context
+  const most = Math.max(MOST_SINGLE, pages.count)
   const areFew = () => rows().length <= most
   const wereAsked = !isListDue && areFew()
   if (wereAsked && (await askEach(context, rows()))) return 'read'
   const outcome = await listAgain(context, isInQuestion)
+  // One that is due and has failed is tried again by a later sync.
+  if (isListDue)
+    state.note(outcome === 'failed' ? { comparedAt: clock.now() } : { isListDue: false })
   const mayAsk = !wereAsked && (areFew() || outcome !== 'read')
   return mayAsk && (await askEach(context, rows())) ? 'read' : outcome
 }

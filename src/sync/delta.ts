@@ -4,6 +4,7 @@ import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import { isNotOffered, type LinkKind } from '../pages/page-failures.ts'
 import { deltaStart } from '../pages/slices.ts'
+import type { Key } from '../rows/id-set.ts'
 import { changedRows, type Leaving } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
 import { type EmitSettings, emit, type StreamContext } from './emit.ts'
@@ -65,7 +66,7 @@ export async function changes(position: Changes, context: StreamContext): Promis
   const { state, output } = context
   const requested: Changes = { ...position, requested: true }
   // A service that sends changes once only does not send again what an earlier process has not written.
-  if (position.maybeConsumed) state.note({ mayLackChanges: true })
+  if (position.maybeConsumed) state.loseChanges()
   if (!position.requested) {
     state.moveTo(requested)
     // If this process dies before the answer is written, the next one must know about the request.
@@ -103,7 +104,9 @@ function leaving({ state, pages }: StreamContext): Leaving | undefined {
   if (isSettled || !(isContinued || pages.count > 1)) return undefined
   const isMovable = isContinued || mayHaveMoved
   const onLeft = () => state.note({ isListDue: true })
-  return { mayReturn: (key) => isMovable && keys.mayHave(key), onLeft }
+  // An earlier process has met rows marked as deleted of which no state knows.
+  const mayReturn = (key: Key) => isMovable && (isContinued || keys.mayHaveMet(key))
+  return { mayReturn, onLeft }
 }
 
 /**

@@ -105,9 +105,27 @@ it.each<[string, Parameters<typeof isListDue>[0], boolean, boolean]>([
     false,
   ],
   ['a full refresh without a row', read({ mode: 'full_refresh', rowsSoFar: 0 }), true, true],
+  [
+    'a list that has failed, a day later',
+    read({ isSettled: true, isListDue: true, comparedAt: ago(1) }),
+    false,
+    true,
+  ],
+  [
+    'a list that has failed, not an hour later',
+    read({ isSettled: true, isListDue: true, comparedAt: ago(1 / 24) }),
+    false,
+    false,
+  ],
+  [
+    'a new read whose rows may have moved, an hour after a list has failed',
+    read({ rowsSoFar: 1, isListDue: true, comparedAt: ago(1 / 24) }),
+    false,
+    true,
+  ],
 ])('lists again after %s: %#', (_, state, isListed, expected) => {
   const position: Position = isListed ? { phase: 'complete', next: 'list' } : state.position
-  expect(isListDue({ ...state, position })).toBe(expected)
+  expect(isListDue({ ...state, position }, NOW)).toBe(expected)
 })
 
 function read(more: Partial<Parameters<typeof isListDue>[0]>): Parameters<typeof isListDue>[0] {
@@ -117,6 +135,7 @@ function read(more: Partial<Parameters<typeof isListDue>[0]>): Parameters<typeof
     isListDue: false,
     isSettled: false,
     rowsSoFar: null,
+    comparedAt: null,
     ...more,
   }
 }

@@ -39,20 +39,36 @@ export function nextComparison(
   const isAuditDue = mayLackChanges || times.every((time) => isLongAgo(time, auditDays, now))
   if (auditDays > 0 && isAuditDue) return 'audit'
   const { window, historyAt } = changes
-  const wasTried = comparedAt !== null && !isLongAgo(comparedAt, DAYS_BETWEEN_ATTEMPTS, now)
-  if (!hasHistory(start, window) || wasTried) return undefined
+  if (!hasHistory(start, window) || wasTried(comparedAt, now)) return undefined
   if (historyAt === null) return 'history'
   const isDue = historyRefreshDays > 0 && isLongAgo(historyAt, historyRefreshDays, now)
   return isDue ? 'history' : undefined
 }
 
 /**
- * Whether a complete read that has just ended may have missed rows. The list of each sync is compared with the rows of the
- * previous one. Any other read is compared with none; if it found no row, the list that confirms this costs little.
+ * Whether a complete read that has just ended may have missed rows, or an earlier one, whose list has failed. The list of
+ * each sync is compared with the rows of the previous one. Any other read is compared with none; if it found no row, the
+ * list that confirms this costs little. `now` is the service's time.
  */
 export function isListDue(
-  state: Pick<UnkeyedState, 'mode' | 'position' | 'isListDue' | 'isSettled' | 'rowsSoFar'>,
+  {
+    mode,
+    position,
+    isListDue,
+    isSettled,
+    rowsSoFar,
+    comparedAt,
+  }: Pick<
+    UnkeyedState,
+    'mode' | 'position' | 'isListDue' | 'isSettled' | 'rowsSoFar' | 'comparedAt'
+  >,
+  now: Date,
 ): boolean {
-  const isCompared = state.mode === 'incremental' && changesAfter(state.position) === undefined
-  return state.isListDue || (!isCompared && !state.isSettled && state.rowsSoFar === 0)
+  if (isSettled) return isListDue && !wasTried(comparedAt, now)
+  const isCompared = mode === 'incremental' && changesAfter(position) === undefined
+  return isListDue || (!isCompared && rowsSoFar === 0)
+}
+
+function wasTried(comparedAt: Date | null, now: Date): boolean {
+  return comparedAt !== null && !isLongAgo(comparedAt, DAYS_BETWEEN_ATTEMPTS, now)
 }

@@ -127,11 +127,13 @@ export async function* emit(
       keys.markFound(leftOut)
       await deleteRows(keys.leave(keysOf(leftOut)), context)
     }
+    // Nothing says whether these rows have moved.
+    if (isChange && leftOut !== undefined) mark?.(leftOut, keysOf(leftOut))
     // A page of a delta link always has all of its rows again if it is repeated.
     await write(batch, event.type === 'records' && !isChange)
     if (event.type === 'records') continue
     // A service that sends changes once only does not send again what was lost on the way.
-    if (isChange && event.isRepeated && !isLaterPage) state.note({ mayLackChanges: true })
+    if (isChange && event.isRepeated && !isLaterPage) state.loseChanges()
     keys.pageEnded()
     isLaterPage = true
     yield event.end
@@ -207,7 +209,8 @@ export async function* emit(
     if (order.isRising) return
     if (isLaterPage) state.note({ mayHaveMoved: true })
     // The definitions of several activity structures may be the same.
-    if (state.stream.nested === undefined && keys.hasMet(batch)) state.note({ isListDue: true })
+    if (state.stream.nested !== 'activity_structures' && keys.hasMet(batch))
+      state.note({ isListDue: true })
   }
 }
 

@@ -156,11 +156,11 @@ export async function readExtraLists(
     // A service that has answered one of these lists offers them.
     const isOffered = isBegun || pages.count > before
     if (isNotOffered(error) && !isOffered) return 'not offered'
-    if (!isExtra(error, state.position)) throw error
+    if (!isExtra(error, state.position, purpose === 'departure')) throw error
     log.warn(
       warningOf(
         'lists-failed',
-        `${state.stream.stream}: its changes were read, but not the lists with which they are compared. Rows that only these lists could confirm stay as they are, and the next audit compares them again. ${(error as Error).message}`,
+        `${state.stream.stream}: a list that it needs beside its changes could not be read. Rows that only this list could confirm stay as they are, until a later sync reads it. ${(error as Error).message}`,
       ),
     )
     return 'failed'

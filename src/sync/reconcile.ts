@@ -25,10 +25,14 @@ export async function reconcile(
   const { state, log, clock, parts, lastDay } = context
   const { stream, keys, start, position } = state
   const begunAt = clock.now()
-  const attempt = {
+  const { lostResponses } = state
+  const attempt = () => ({
     comparedAt: begunAt,
-    ...(reason === 'audit' && { auditedAt: begunAt, mayLackChanges: false }),
-  }
+    ...(reason === 'audit' && {
+      auditedAt: begunAt,
+      mayLackChanges: state.lostResponses > lostResponses,
+    }),
+  })
   const window = changesAfter(position)?.window ?? null
   const until = reason === 'audit' ? lastDay : addDays(window ?? '', -1)
   const range = start === null ? null : { from: start, until }
@@ -40,7 +44,7 @@ export async function reconcile(
   if (!(await listBetweenChanges(reason, range, context))) {
     parts.end()
     keys.endSeek(false)
-    state.note(attempt)
+    state.note(attempt())
     return undefined
   }
   await writeParts(range, context)
@@ -54,7 +58,7 @@ export async function reconcile(
     (part < range.from.slice(0, 7) || part > until.slice(0, 7))
   const others = [...state.auditedParts].filter(([part]) => isOther(part))
   keys.forgetWritten(reason === 'audit' ? undefined : parts.keys())
-  state.note({ ...attempt, auditedParts: new Map([...others, ...parts.fingerprints()]) })
+  state.note({ ...attempt(), auditedParts: new Map([...others, ...parts.fingerprints()]) })
   return { reason, missing: parts.confirmed('missing'), newer: parts.confirmed('newer'), notListed }
 }
 

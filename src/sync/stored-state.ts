@@ -107,7 +107,7 @@ export const STATE = fieldTable({
     'list_due',
     or(false, flag),
     false,
-    'whether the current read may have missed rows',
+    'whether a complete read may have missed rows, so that a list is due',
   ),
   wasDeltaOffered: plain(
     'delta_offered',

@@ -89,6 +89,17 @@ it.each<[string, unknown, Position, boolean]>([
   expect(isExtra(error, position)).toBe(expected)
 })
 
+it.each([
+  ['a delta is followed', CHANGES, true],
+  ['a delta begins', { phase: 'initial', page: null, window: null, maybeConsumed: false }, true],
+  ['a list is read', LIST, false],
+] as [string, Position, boolean][])(
+  'a refusal before %s concerns only extra work: %#',
+  (_, position, expected) => {
+    expect(isExtra(refusal(), position, true)).toBe(expected)
+  },
+)
+
 const ATTEMPT = { mode: 'incremental', refresh: null, isTracked: true, pages: 3, best: 2 } as const
 
 it.each<[string, Partial<Parameters<typeof failureOfRestart>[1]>, string | undefined]>([

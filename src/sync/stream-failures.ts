@@ -1,7 +1,7 @@
 import { ConnectorError } from '../ground/errors.ts'
 import type { HttpError } from '../http/http-error.ts'
 import { DeadLinkError } from '../pages/page-failures.ts'
-import { changesAfter, type Position } from './position.ts'
+import { changesAfter, isOfDelta, type Position } from './position.ts'
 import type { StateValues } from './stored-state.ts'
 
 /** The error for a delta that the service offered before and now refuses. A list instead would cover other days. */
@@ -50,9 +50,13 @@ export function withoutDeltaLink(isContinued: boolean): Error {
 /** Failures that do not come from the answers of the service. */
 const OWN_FAULTS: ReadonlySet<string> = new Set(['library-misused', 'state-not-valid'])
 
-/** Whether a failure concerns only work in addition to a delta that works. */
-export function isExtra(error: unknown, position: Position): boolean {
-  if (changesAfter(position) === undefined) return false
+/**
+ * Whether a failure concerns only work in addition to a delta. The days that leave are listed before the delta is
+ * followed.
+ */
+export function isExtra(error: unknown, position: Position, isBeforeDelta = false): boolean {
+  const isBeside = changesAfter(position) !== undefined || (isBeforeDelta && isOfDelta(position))
+  if (!isBeside) return false
   if (error instanceof DeadLinkError) return true
   return error instanceof ConnectorError && !OWN_FAULTS.has(error.id)
 }

@@ -92,6 +92,8 @@ export function createStreamState(
     isContinued: stored !== undefined,
     /** Whether a row may have moved between the pages of this read: their ids do not rise. */
     mayHaveMoved: false,
+    /** How often this process may have lost the response to a delta link. */
+    lostResponses: 0,
     /** Where the read starts, and how many rows are expected. */
     begunFrom: typeof from === 'string' ? fromBeginning(from, null) : continued(from),
     /** The stamp of the next records; each call returns a new cursor. */
@@ -101,6 +103,11 @@ export function createStreamState(
     /** Notes what was found out about the stream or its read. */
     note(notes: Partial<StateValues & { mayHaveMoved: boolean }>): void {
       Object.assign(state, notes)
+    },
+    /** The response to a delta link may have been lost, with changes that the service sends once only. */
+    loseChanges(): void {
+      state.mayLackChanges = true
+      state.lostResponses++
     },
     moveTo(position: Position): void {
       state.position = position
@@ -126,7 +133,6 @@ export function createStreamState(
       if (!state.isSettled) state.wholeRows = state.rowsSoFar
       if (!state.isSettled && state.withheldSince === null) state.leftFrom = null
       state.isSettled = true
-      state.isListDue = false
       state.haveOtherKeys = false
       state.rowsSoFar = null
       if (mode === 'full_refresh') keys.forgetSent()
