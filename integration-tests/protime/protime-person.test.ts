@@ -24,14 +24,16 @@ let folder: string
 let tenant: Tenant
 /** A person with a name that nobody else has. */
 let id: number
+/** An assignment of somebody else, which names the person. */
+let others: Row
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'protime-person-'))
   tenant = await startTenant()
   const { emulator } = tenant
   id = Number(emulator.all('people')[3]?.['id'])
-  emulator.update('people', id, { lastName: NAME })
-  const [other] = emulator.all('assignments').filter((row) => idOf(row) !== id)
-  emulator.update('assignments', Number(other?.['id']), { comments: `replaces ${NAME}.` })
+  emulator.update('people', id, { lastName: NAME, firstName: 'May' })
+  others = emulator.all('assignments').find((row) => idOf(row) !== id) ?? {}
+  emulator.update('assignments', Number(others['id']), { comments: `replaces ${NAME}.` })
   emulator.setReference('people', 'hr-of-acme', REFERENCE, id)
 })
 afterEach(async () => {
@@ -233,17 +235,11 @@ describe('protime person erase', () => {
     expect(await sync('--publish', copy)).toMatchObject({ exitCode: 0 })
     writeFileSync(`${warehouse}.rewrite`, `half of a file with ${NAME}`)
     expect(marksIn(folder)).not.toEqual([])
-    const rest = await ask(
-      warehouse,
-      `SELECT count(*)::INT AS rows FROM clockings WHERE person->>'$.id' <> '${id}'`,
-    )
-    const texts = linesOf((await protime('person', 'export', String(id), ...words)).stdout).filter(
-      (line) => String(line['why']).includes('judged'),
-    )
-    const { emulator } = tenant
-    for (const { key } of texts)
-      emulator.update('assignments', Number(key), { comments: 'replaces somebody' })
+    const ofOthers = `SELECT count(*)::INT AS rows FROM clockings WHERE person->>'$.id' <> '${id}'`
+    const rest = await ask(warehouse, ofOthers)
+    tenant.emulator.update('assignments', Number(others['id']), { comments: 'replaces somebody' })
     await sync()
+    await protime('history', 'forget', '--person', String(idOf(others)), ...words)
     const run = await protime('person', 'erase', String(id), '--publish', copy, ...words)
     expect(run).toMatchObject({ exitCode: 0 })
     const [receipt = {}] = linesOf(run.stdout)
@@ -259,12 +255,7 @@ describe('protime person erase', () => {
     expect(run.stdout + run.stderr).not.toContain(NAME)
     expect(marksIn(folder)).toEqual([])
     expect(readdirSync(folder).sort()).toEqual(['acme.duckdb', 'config.json', 'readers.duckdb'])
-    expect(
-      await ask(
-        warehouse,
-        `SELECT count(*)::INT AS rows FROM clockings WHERE person->>'$.id' <> '${id}'`,
-      ),
-    ).toEqual(rest)
+    expect(await ask(warehouse, ofOthers)).toEqual(rest)
     expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
     for (let i = 0; i < 3; i++) {
       const again = await protime('sync', ...words)
@@ -277,6 +268,26 @@ describe('protime person erase', () => {
       expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
     }
   })
+})
+
+it('protime person erase lists what the rows of others were before, and leaves it: a name may be a word', async () => {
+  const { warehouse, words, sync } = settle({ streams: ['people', 'assignments'], history: true })
+  const key = Number(others['id'])
+  tenant.emulator.update('assignments', key, { comments: 'may be late' })
+  await sync()
+  tenant.emulator.update('assignments', key, { comments: 'is on time' })
+  await removeFromService()
+  await sync()
+  const { stdout } = await protime('person', 'erase', String(id), ...words)
+  expect(linesOf(stdout)[0]).toMatchObject({
+    result: 'to be judged',
+    toJudge: [{ stream: 'assignments', key, why: 'to be judged: comments of an earlier version' }],
+  })
+  const versions = `SELECT comments FROM history.assignments WHERE id = ${key} ORDER BY known_from`
+  expect(await ask(warehouse, versions)).toEqual([
+    { comments: 'may be late' },
+    { comments: 'is on time' },
+  ])
 })
 
 /** The streams with people of which the inventory does not say the number of rows. */

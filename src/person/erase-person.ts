@@ -27,7 +27,7 @@ export interface Receipt {
   /** The number of erased rows, by stream. */
   readonly rows: Readonly<Record<string, number>>
   readonly copies: number
-  /** Rows of others that may name the person. They were not changed. */
+  /** Rows of others, and what they were before, that may name the person: a name can be a common word. They were not changed. */
   readonly toJudge: readonly Omit<FoundRow, 'row' | 'isClosed'>[]
   /** How many names and numbers were searched in the bytes of the new files, and how many were found. */
   readonly searched: number
@@ -63,9 +63,7 @@ export function erasePerson<Config>(
     const found = await textsIn([files.path, ...files.copies], wanted)
     const rows: Record<string, number> = {}
     for (const { stream } of person.rows) rows[stream] = (rows[stream] ?? 0) + 1
-    const toJudge = person.toJudge
-      .filter(({ isClosed }) => !isClosed)
-      .map(({ row: _, isClosed: __, ...place }) => place)
+    const toJudge = person.toJudge.map(({ row: _, isClosed: __, ...place }) => place)
     const isLeft = toJudge.length + found + others.length > 0
     return {
       ...{ receipt: randomUUID(), at: now.toISOString(), version, rows },
@@ -115,10 +113,7 @@ async function storedStates(landing: Landing): Promise<ReadonlyMap<string, unkno
 }
 
 /** The new file has no rows of the person, no ids of them in states, and no counts with them. */
-async function changesFor(
-  landing: Landing,
-  { tables, rows, omissions: ofPerson }: PersonData,
-): Promise<Renewal> {
+async function changesFor(landing: Landing, { tables, rows }: PersonData): Promise<Renewal> {
   const streams = new Set(rows.map(({ stream }) => stream))
   const states = new Map<string, unknown>()
   for (const [stream, state] of await storedStates(landing)) {
@@ -126,7 +121,7 @@ async function changesFor(
     const left = keys.length === 0 ? state : withoutKeys(state, keys)
     if (left !== undefined) states.set(stream, left)
   }
-  const omissions = new Map(ofPerson)
+  const omissions = new Map(tables.map(({ table, isPersons }) => [table, isPersons]))
   // The next sync writes these rows anew.
   const names = ['', ...streams].map(landing.sql.literal).join(', ')
   for (const { table } of tables.filter(({ stream }) => stream === INVENTORY.stream))

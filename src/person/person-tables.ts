@@ -40,8 +40,6 @@ export interface PersonData {
   readonly toJudge: readonly FoundRow[]
   /** Names and numbers that only the person has. */
   readonly ownNames: readonly string[]
-  /** The rows that are erased with the person, as SQL by tables. */
-  readonly omissions: ReadonlyMap<string, string>
 }
 
 /** Finds everything that an open file has about a person: rows, what they were before, and those that wait. */
@@ -55,15 +53,11 @@ export async function readPerson(landing: Landing, id: string): Promise<PersonDa
   const { names, ownNames } = await namesOf(landing, tables, rows)
   const toJudge: FoundRow[] = []
   for (const table of tables)
-    for (const { property, condition } of namedIn(landing, table, names))
-      toJudge.push(...(await rowsOf(landing, table, condition, `to be judged: ${property}`)))
-  const omissions = tables.map((table) => {
-    // A text in the service can be changed, but not what it was before.
-    const named = table.has === 'closed versions' ? namedIn(landing, table, names) : []
-    const conditions = [table.isPersons, ...named.map(({ condition }) => condition)]
-    return [table.table, conditions.join(' OR ')] as const
-  })
-  return { tables, rows, ownNames, toJudge, omissions: new Map(omissions) }
+    for (const { property, condition } of namedIn(landing, table, names)) {
+      const why = `to be judged: ${property}${table.has === 'closed versions' ? ' of an earlier version' : ''}`
+      toJudge.push(...(await rowsOf(landing, table, condition, why)))
+    }
+  return { tables, rows, ownNames, toJudge }
 }
 
 async function streamTables(landing: Landing, id: string): Promise<StreamTable[]> {
