@@ -18,6 +18,8 @@ import { ask, protime, startProtime, verify } from '../testing/protime.ts'
 
 const NAME = 'Name-Of-One-Person'
 const REFERENCE = 'mark-1042-of-hr'
+/** Of a contract of the person. */
+const PAYROLL = 'mark-of-payroll'
 const KEY = 'Wq3-xkT9_mB7vZ2p'
 
 let folder: string
@@ -35,6 +37,8 @@ beforeEach(async () => {
   others = emulator.all('assignments').find((row) => idOf(row) !== id) ?? {}
   emulator.update('assignments', Number(others['id']), { comments: `replaces ${NAME}.` })
   emulator.setReference('people', 'hr-of-acme', REFERENCE, id)
+  const contract = emulator.all('contracts').find((row) => idOf(row) === id)
+  emulator.setReference('contracts', 'payroll', PAYROLL, Number(contract?.['id']))
 })
 afterEach(async () => {
   await tenant.emulator.close()
@@ -72,18 +76,18 @@ async function truth(stream: string): Promise<readonly Row[]> {
   if (stream === 'people') return rows.filter((row) => row['id'] === id)
   if (stream !== 'external_references') return rows.filter((row) => idOf(row) === id)
   return rows.filter(
-    (row) => row['collection'] === 'people' && row['internalReference'] === String(id),
+    (row) =>
+      row['value'] === PAYROLL ||
+      (row['collection'] === 'people' && row['internalReference'] === String(id)),
   )
 }
 
 /** Removes the person from the service, with everything that it lists. */
 async function removeFromService(): Promise<void> {
   const { emulator } = tenant
-  for (const { name, value } of (await truth('external_references')) as {
-    name: string
-    value: string
-  }[])
-    emulator.removeReference('people', name, value)
+  const references = (await truth('external_references')) as Record<string, string>[]
+  for (const { collection = '', name = '', value = '' } of references)
+    emulator.removeReference(collection, name, value)
   for (const stream of [...personStreams().keys()].reverse())
     for (const row of stream === 'external_references' ? [] : await truth(stream))
       emulator.remove(stream.replaceAll('_', '-'), Number(row['id']))
@@ -368,6 +372,6 @@ function marksIn(path: string): string[] {
     const file = join(path, name)
     if (!existsSync(file) || !statSync(file).isFile()) return false
     const bytes = readFileSync(file)
-    return [NAME, REFERENCE].some((mark) => bytes.includes(mark))
+    return [NAME, REFERENCE, PAYROLL].some((mark) => bytes.includes(mark))
   })
 }

@@ -77,12 +77,14 @@ export async function erase(
   const { path, owner, patience } = openedBy(tools, choice)
   const renew = renewOf(path)
   const { pseudonyms } = config.privacy
+  const code = pseudonyms && personCodes(pseudonyms).of(id)
   // What is told of a sync is not about this command.
   const quiet = { log: { ...log, info: log.debug }, mask, signal }
   const receipt = await erasePerson(renew, {
     ...{ id, path, copies, owner, patience },
     asking: { source: createSource(), config, streams: chosenStreams(tools), tools: quiet },
-    code: pseudonyms && personCodes(pseudonyms).of(id),
+    code,
+    isSuppressed: code !== undefined && config.suppressedPeople.includes(code),
     version: packageVersion(),
     now: new Date(),
   })

@@ -1,4 +1,5 @@
-import { PEOPLE, type PersonPath, REFERENCES } from '../streams/person-paths.ts'
+import type { Stream } from '../streams/collections.ts'
+import { PEOPLE, type PersonPath, personPathsOf, REFERENCES } from '../streams/person-paths.ts'
 import { quoted } from '../warehouse/sql.ts'
 
 /** The databases for which statements can be printed. */
@@ -23,16 +24,32 @@ function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** Whether a row of `source` is the person's by one path, as SQL; `column` has the values of the path's first member. */
-export function leadsTo(
+/** Whether a row of `source` is the person's, as SQL. */
+export function leadsTo(id: string, stream: string, dialect: PersonDialect): string {
+  if (stream === REFERENCES) return isReferenceOf(PEOPLE, literal(id), dialect)
+  return personPathsOf(stream)
+    .map((path) => `${textAt(path, dialect)} = ${literal(id)}`)
+    .join(' OR ')
+}
+
+/** Whether a reference is of a record of this stream that is the person's, as SQL. */
+export function leadsToOwned(
   id: string,
-  stream: string,
-  [member, ...rest]: PersonPath,
+  { collection, stream }: Pick<Stream, 'collection' | 'stream'>,
   dialect: PersonDialect,
-  column = member,
 ): string {
-  const isHere = `${AT[dialect](columnOf(column, dialect), rest)} = ${literal(id)}`
-  return stream === REFERENCES ? `source."collection" = ${literal(PEOPLE)} AND ${isHere}` : isHere
+  const own = `FROM ${stream} AS source WHERE ${leadsTo(id, stream, dialect)}`
+  return isReferenceOf(collection, `SELECT ${textAt(['id'], dialect)} ${own}`, dialect)
+}
+
+/** Whether a reference is of a record with one of these ids, a list or a query, as SQL. */
+function isReferenceOf(collection: string, ids: string, dialect: PersonDialect): string {
+  const texts = personPathsOf(REFERENCES).map((path) => `${textAt(path, dialect)} IN (${ids})`)
+  return `source."collection" = ${literal(collection)} AND (${texts.join(' OR ')})`
+}
+
+function textAt([column, ...rest]: PersonPath, dialect: PersonDialect): string {
+  return AT[dialect](columnOf(column, dialect), rest)
 }
 
 /** A column of `source`. In PostgreSQL, `protime sync` writes names in small letters, and other loaders keep them. */

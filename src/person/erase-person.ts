@@ -15,6 +15,8 @@ export interface EraseSettings<Config> extends RenewSettings {
   readonly asking: Asking<Config>
   /** See `PersonCodes`; undefined without a key. */
   readonly code: string | undefined
+  /** Whether syncs leave the person out: then the service may keep all records, and references of those that are not of people. */
+  readonly isSuppressed: boolean
   readonly version: string
   readonly now: Date
 }
@@ -47,13 +49,14 @@ export function erasePerson<Config>(
   withRenewable: Renew,
   settings: EraseSettings<Config>,
 ): Promise<Receipt> {
-  const { id, asking, code, version, now, ...files } = settings
+  const { id, asking, code, isSuppressed, version, now, ...files } = settings
   return withRenewable(files, async ({ landing, others, renew }) => {
     const person = await readPerson(landing, id)
     const held = person.rows.filter(({ isClosed }) => !isClosed).map(({ stream }) => stream)
+    const owned = isSuppressed ? new Map([[PEOPLE, new Set([id])]]) : person.owned
     // A row that no sync has deleted may exist although the person does not.
     for (const asked of [[PEOPLE, REFERENCES], held]) {
-      const listed = await listingsOf(id, new Set(asked), asking)
+      const listed = await listingsOf(owned, new Set(asked), asking)
       if (listed.length > 0) throw stillListed(listed, code)
     }
     const withheld = await withheldStreams(landing, person)

@@ -1,12 +1,18 @@
 import { isJsonObject } from '../ground/json.ts'
 import { privacyClassOf } from '../privacy/privacy-settings.ts'
-import { PEOPLE, personPathsOf, REFERENCES } from '../streams/person-paths.ts'
+import {
+  type OwnedIds,
+  ownedCollections,
+  PEOPLE,
+  type PersonPath,
+  personPathsOf,
+  REFERENCES,
+} from '../streams/person-paths.ts'
 import { keyOf, readStreamSchema, streams } from '../streams/streams.ts'
 import { type Column, KNOWN_FROM } from '../warehouse/column.ts'
-import type { Landing } from '../warehouse/landing.ts'
+import type { Dialect, Landing } from '../warehouse/landing.ts'
 import { closedName, nextName, quoted } from '../warehouse/sql.ts'
 import { storedColumns } from '../warehouse/tables.ts'
-import { leadsTo } from './conditions.ts'
 
 /** A table of a stream, or the one of rows that wait for the end of a read, or that of closed versions. */
 interface StreamTable {
@@ -35,6 +41,7 @@ export interface FoundRow {
 /** What a file has about a person. */
 export interface PersonData {
   readonly tables: readonly StreamTable[]
+  readonly owned: OwnedIds
   readonly rows: readonly FoundRow[]
   /** Rows of others with texts that may be about the person. */
   readonly toJudge: readonly FoundRow[]
@@ -44,7 +51,7 @@ export interface PersonData {
 
 /** Finds everything that an open file has about a person: rows, what they were before, and those that wait. */
 export async function readPerson(landing: Landing, id: string): Promise<PersonData> {
-  const tables = await streamTables(landing, id)
+  const { tables, owned } = await personTables(landing, id)
   const rows: FoundRow[] = []
   for (const table of tables) {
     const why = personPathsOf(table.stream).map((path) => path.join('.'))
@@ -57,33 +64,79 @@ export async function readPerson(landing: Landing, id: string): Promise<PersonDa
       const why = `to be judged: ${property}${table.has === 'closed versions' ? ' of an earlier version' : ''}`
       toJudge.push(...(await rowsOf(landing, table, condition, why)))
     }
-  return { tables, rows, ownNames, toJudge }
+  return { tables, owned, rows, ownNames, toJudge }
 }
 
-async function streamTables(landing: Landing, id: string): Promise<StreamTable[]> {
-  const present = new Set((await landing.query(COLUMNS)).map(([name]) => name))
+/** The tables in a file or a schema with the rows of streams, and whose rows are the person's. */
+export async function personTables(
+  landing: Landing,
+  id: string,
+): Promise<{ readonly tables: readonly StreamTable[]; readonly owned: OwnedIds }> {
+  const { sql } = landing
+  const found = await streamTables(landing)
+  const owned = new Map([[PEOPLE, new Set([id])]])
+  for (const { collection, stream } of ownedCollections()) {
+    const ids = new Set<string>()
+    for (const table of found.filter((one) => one.stream === stream))
+      for (const text of textsAt(sql, table, ['id'])) {
+        const own = `FROM ${table.table} AS source WHERE ${isOwned(sql, table, owned)}`
+        for (const [value = null] of await landing.query(`SELECT ${text} ${own}`))
+          if (value !== null) ids.add(value)
+      }
+    if (ids.size > 0) owned.set(collection, ids)
+  }
+  const tables = found.map((table) => ({ ...table, isPersons: isOwned(sql, table, owned) }))
+  return { tables, owned }
+}
+
+async function streamTables(landing: Landing): Promise<Omit<StreamTable, 'isPersons'>[]> {
+  const { tables, account } = landing.sql.schemas
+  const rows = await landing.query(`SELECT table_schema, table_name, column_name
+    FROM information_schema.columns WHERE table_catalog = current_database()`)
+  const present = new Set(rows.map((names) => names.map((name) => quoted(String(name))).join('.')))
   return [...(await storedColumns(landing))].flatMap(([stream, stored]) =>
     (
       [
-        [`"main".${quoted(stream)}`, 'rows'],
-        [`"_protime".${quoted(nextName(stream))}`, 'rows that wait'],
-        [`"_protime".${quoted(closedName(stream))}`, 'closed versions'],
+        [tables, stream, 'rows'],
+        [account, nextName(stream), 'rows that wait'],
+        [account, closedName(stream), 'closed versions'],
       ] as const
-    ).flatMap(([table, has]) => {
-      const columns = stored.filter(({ name }) => present.has(`${table}.${quoted(name)}`))
+    ).flatMap(([schema, name, has]) => {
+      const table = `${quoted(schema)}.${quoted(name)}`
+      const columns = stored.filter((column) => present.has(`${table}.${quoted(column.name)}`))
       if (!streams.has(stream) || columns.length === 0) return []
-      const conditions = personPathsOf(stream).flatMap((path) =>
-        columns
-          .filter(({ property }) => property === path[0])
-          .map(({ name }) => `coalesce(${leadsTo(id, stream, path, 'duckdb', name)}, false)`),
-      )
-      return [{ stream, table, has, columns, isPersons: conditions.join(' OR ') || 'false' }]
+      return [{ stream, table, has, columns }]
     }),
   )
 }
 
-const COLUMNS = `SELECT format('"{}"."{}"."{}"', schema_name, replace(table_name, '"', '""'), replace(column_name, '"', '""'))
-  FROM duckdb_columns() WHERE database_name = current_database() AND schema_name IN ('main', '_protime')`
+/** Whether a row of `source` has one of these ids at a path that leads to them, as SQL. */
+function isOwned(sql: Dialect, table: Columns, owned: OwnedIds): string {
+  const conditions = personPathsOf(table.stream)
+    .flatMap((path) => textsAt(sql, table, path))
+    .flatMap((text) =>
+      [...owned].flatMap(([collection, ids]) => {
+        const isHere = `${text} IN (${[...ids].map(sql.literal).join(', ')})`
+        if (table.stream === REFERENCES)
+          return `coalesce(source."collection" = ${sql.literal(collection)} AND ${isHere}, false)`
+        return collection === PEOPLE ? `coalesce(${isHere}, false)` : []
+      }),
+    )
+  return conditions.join(' OR ') || 'false'
+}
+
+/** The texts at a path in the rows of `source`, as SQL: a value that does not fit into its column is in a variant of it. */
+function textsAt(sql: Dialect, { columns }: Columns, [member, ...rest]: PersonPath): string[] {
+  return columns
+    .filter(({ property }) => property === member)
+    .map(({ name, type }) => {
+      const value = `source.${quoted(name)}`
+      if (type !== 'JSON') return `CAST(${value} AS ${sql.type('VARCHAR')})`
+      return `(${sql.textAt(value, rest.map((part) => `/${part}`).join(''))})`
+    })
+}
+
+type Columns = Pick<StreamTable, 'stream' | 'columns'>
 
 async function rowsOf(
   landing: Landing,

@@ -1,5 +1,5 @@
-import { personStreams } from '../streams/person-paths.ts'
-import { leadsTo, type PersonDialect } from './conditions.ts'
+import { ownedCollections, personStreams, REFERENCES } from '../streams/person-paths.ts'
+import { leadsTo, leadsToOwned, type PersonDialect } from './conditions.ts'
 
 /** What no statement of one table can do. */
 const ONLY_YOU: Readonly<Record<PersonDialect, readonly string[]>> = {
@@ -36,13 +36,15 @@ export function personSql(
   named: ReadonlySet<string>,
   { dialect, isErase }: PersonSqlChoice,
 ): string {
-  const tables = [...personStreams()]
-    .filter(([stream]) => named.has(stream))
-    .map(([stream, paths]) => {
-      const isHere = paths.map((path) => leadsTo(id, stream, path, dialect))
-      return `FROM ${stream} AS source WHERE ${isHere.join(' OR ')};`
-    })
-  const left = [...personStreams().keys()].filter((stream) => !named.has(stream))
+  const all = [...personStreams().keys()]
+  const has = (stream: string) => named.has(stream)
+  // Before the rows that they are of.
+  const ofOwned = has(REFERENCES) ? ownedCollections().filter(({ stream }) => has(stream)) : []
+  const tables = [
+    ...ofOwned.map((owned) => [REFERENCES, leadsToOwned(id, owned, dialect)]),
+    ...all.filter(has).map((stream) => [stream, leadsTo(id, stream, dialect)]),
+  ].map(([stream, isHere]) => `FROM ${stream} AS source WHERE ${isHere};`)
+  const left = all.filter((stream) => !has(stream))
   const head = ['-- In the current schema. Leave out tables that were not loaded.']
   if (left.length > 0)
     head.push(

@@ -4,7 +4,7 @@ import type { Source, Tools } from '../protocol/connector.ts'
 import { readStreams } from '../protocol/read-run.ts'
 import type { StreamWriter } from '../protocol/stream-writer.ts'
 import { UPSERT } from '../records/record-batch.ts'
-import { PEOPLE, personIdsIn, personPathsOf } from '../streams/person-paths.ts'
+import { type OwnedIds, PEOPLE, personIdsIn, personPathsOf } from '../streams/person-paths.ts'
 
 /** How the service is asked about a person. */
 export interface Asking<Config> {
@@ -20,7 +20,7 @@ export interface Asking<Config> {
  * ones, and the people are asked for anyway. Throws if one of them cannot be listed.
  */
 export async function listingsOf<Config>(
-  id: string,
+  owned: OwnedIds,
   asked: ReadonlySet<string>,
   { source, config, streams, tools }: Asking<Config>,
 ): Promise<string[]> {
@@ -33,7 +33,7 @@ export async function listingsOf<Config>(
       mode: 'full_refresh' as const,
       state: undefined,
       byLists: { from: null, until: null },
-      writer: lookFor(id, spec.name, () => found.add(spec.name)),
+      writer: lookFor(owned, spec.name, () => found.add(spec.name)),
     }))
   const failures = await readStreams(source, config, readings, { ...tools, refused: [] })
   for (const { error } of failures)
@@ -42,7 +42,7 @@ export async function listingsOf<Config>(
 }
 
 /** A writer that only looks for the records of a person. */
-function lookFor(id: string, stream: string, onFound: () => void): StreamWriter {
+function lookFor(owned: OwnedIds, stream: string, onFound: () => void): StreamWriter {
   const paths = personPathsOf(stream)
   const ignore = () => undefined
   return {
@@ -52,7 +52,10 @@ function lookFor(id: string, stream: string, onFound: () => void): StreamWriter 
       for (let i = 0; i < batch.count; i++) {
         if (batch.ops[i] !== UPSERT) continue
         const record = tryParseExactly(Buffer.from(batch.received(i)).toString('utf8'))
-        if (personIdsIn(record, paths).includes(id)) onFound()
+        const isOwned = [...owned].some(([collection, ids]) =>
+          personIdsIn(record, paths, collection).some((id) => ids.has(id)),
+        )
+        if (isOwned) onFound()
       }
       return undefined
     },

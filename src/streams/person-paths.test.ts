@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { personIdsIn, personPathsOf, personStreams } from './person-paths.ts'
+import { ownedCollections, personIdsIn, personPathsOf, personStreams } from './person-paths.ts'
 import { streams } from './streams.ts'
 
 it.each([...streams.keys()])('%s: each id of a person by its schema has a path', (stream) => {
@@ -16,6 +16,10 @@ it('19 streams lead to a person', () => {
   expect(personPathsOf('external_references')).toEqual([['internalReference']])
 })
 
+it('the references of contracts belong to a person, too', () => {
+  expect(ownedCollections().map(({ collection }) => collection)).toEqual(['contracts'])
+})
+
 it.each<[string, unknown, string[]]>([
   ['people', { id: 42 }, ['42']],
   ['clockings', { id: 7, person: { id: 42 } }, ['42']],
@@ -25,4 +29,14 @@ it.each<[string, unknown, string[]]>([
   ['external_references', { collection: 'jobs', internalReference: '42' }, []],
 ])('%s: %j leads to %j', (stream, record, ids) => {
   expect(personIdsIn(record, personPathsOf(stream))).toEqual(ids)
+})
+
+it('a reference of a contract leads to a contract, and to no person', () => {
+  const [reference, paths] = [
+    { collection: 'contracts', internalReference: '42' },
+    personPathsOf('external_references'),
+  ]
+  expect(personIdsIn(reference, paths)).toEqual([])
+  expect(personIdsIn(reference, paths, 'contracts')).toEqual(['42'])
+  expect(personIdsIn({ person: { id: 42 } }, personPathsOf('clockings'), 'contracts')).toEqual([])
 })

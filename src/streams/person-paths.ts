@@ -1,6 +1,7 @@
 import { isJsonObject } from '../ground/json.ts'
 import { spelling } from '../ground/text.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
+import { referencedCollections, type Stream } from './collections.ts'
 import { readStreamSchema, streams } from './streams.ts'
 
 /** The names of the members that lead to the id of a person in the records of a stream, from the outermost one on. */
@@ -35,9 +36,25 @@ function pathsIn(
   })
 }
 
-/** The ids of the people to whom a record leads by these paths, as texts. */
-export function personIdsIn(record: unknown, paths: readonly PersonPath[]): string[] {
-  if (!isJsonObject(record) || (record['collection'] ?? PEOPLE) !== PEOPLE) return []
+/** The ids of a person's records, as texts, by the collections whose references are then the person's, too. */
+export type OwnedIds = ReadonlyMap<string, ReadonlySet<string>>
+
+/** The collections other than the people whose references are a person's, because their records are. */
+export function ownedCollections(): readonly Stream[] {
+  const referenced: readonly string[] = referencedCollections
+  return [...streams.values()].filter(
+    ({ collection, stream }) =>
+      referenced.includes(collection) && stream !== PEOPLE && personPathsOf(stream).length > 0,
+  )
+}
+
+/** The ids of the records of a collection to which a record leads by these paths, as texts; only references lead to others than people. */
+export function personIdsIn(
+  record: unknown,
+  paths: readonly PersonPath[],
+  collection = PEOPLE,
+): string[] {
+  if (!isJsonObject(record) || (record['collection'] ?? PEOPLE) !== collection) return []
   return paths
     .flatMap((path) => valuesAt(record, path))
     .flatMap((value) => (value === undefined || value === null ? [] : [String(value)]))
