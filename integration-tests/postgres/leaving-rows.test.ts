@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
 import { personCodes } from '../../src/privacy/person-codes.ts'
+import type { Row } from '../engines/tenant.ts'
 import { PRIVACY_KEY } from '../histories/history.ts'
 import { protime } from '../testing/protime.ts'
 import { type SyncedTenant, startSyncedTenant } from '../testing/synced-tenant.ts'
@@ -214,12 +215,15 @@ describe.skipIf(IS_LEFT_OUT)('the rows that are older than what is kept', () => 
 describe.skipIf(IS_LEFT_OUT)('what was known of a person before', () => {
   it('leaves the history of every stream, and nothing else does', async () => {
     const { emulator, sync, settings, ask, folder, warehouse } = await start(
-      ['people', 'clockings', 'external_references'],
+      ['people', 'contracts', 'clockings', 'external_references'],
       { people: 4, months: 1 },
     )
     settings['history'] = true
-    await sync()
     const [one, other] = emulator.all('people').map(({ id }) => Number(id))
+    const contract = emulator.all('contracts').find(({ person }) => (person as Row)['id'] === one)
+    emulator.setReference('contracts', 'payroll', 'P-1042', Number(contract?.['id']))
+    await sync()
+    emulator.removeReference('contracts', 'payroll', 'P-1042')
     for (const [i, clocking] of emulator.all('clockings').entries())
       if (i < 40) emulator.update('clockings', Number(clocking['id']), { remark: `${i}` })
     for (const id of [one, other]) emulator.update('people', Number(id), { firstName: 'X' })
@@ -239,7 +243,9 @@ describe.skipIf(IS_LEFT_OUT)('what was known of a person before', () => {
     const words = ['--config', join(folder, 'config.json'), '--warehouse', warehouse]
     const run = await protime('history', 'forget', '--person', String(one), ...words)
     expect(run, run.stderr).toMatchObject({ exitCode: 0 })
-    expect(JSON.parse(run.stdout)).toMatchObject({ versions: { people: 1 } })
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      versions: { people: 1, external_references: 1 },
+    })
     expect([await versions(one), await versions(other)]).toEqual([0, kept])
     expect((await sync()).exitCode).toBe(0)
   })

@@ -134,3 +134,18 @@ it('protime sync: rows of a suppressed person go, are erased though the service 
   expect(shown.stdout).not.toContain(`"id":${id},`)
   expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
 })
+
+it('protime person erase does not wait for references of contracts that the service keeps of a suppressed person', async () => {
+  const file = join(folder, 'config.json')
+  const words = ['--config', file, '--warehouse', join(folder, 'acme.duckdb')]
+  const configure = (config: object) => {
+    const streams = ['people', 'contracts', 'external_references']
+    writeFileSync(file, JSON.stringify({ ...config, streams }), { mode: 0o600 })
+  }
+  const contract = tenant.emulator.all('contracts').find(isPersons('contracts'))
+  tenant.emulator.setReference('contracts', 'payroll', 'P-1042', Number(contract?.['id']))
+  configure(tenant.config)
+  await protime('sync', ...words, '--quiet')
+  configure(suppressing)
+  expect(await protime('person', 'erase', String(id), ...words)).toMatchObject({ exitCode: 0 })
+})
