@@ -50,15 +50,8 @@ const idOf = (row: Row) => (row['person'] as Row | undefined)?.['id']
 /** The words of a command for the tenant's warehouse. */
 function settle(more: object = {}) {
   const [file, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]
-  writeFileSync(
-    file,
-    JSON.stringify({
-      ...tenant.config,
-      streams: [...personStreams().keys(), 'inventory'],
-      ...more,
-    }),
-    { mode: 0o600 },
-  )
+  const config = { ...tenant.config, streams: [...personStreams().keys(), 'inventory'], ...more }
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
   const words = ['--config', file, '--warehouse', warehouse]
   return {
     warehouse,
@@ -82,12 +75,12 @@ async function truth(stream: string): Promise<readonly Row[]> {
   )
 }
 
-/** Removes the person from the service, with everything that it lists. */
-async function removeFromService(): Promise<void> {
+/** Removes the person from the service, with everything that it lists but the reference with this value. */
+async function removeFromService(kept?: string): Promise<void> {
   const { emulator } = tenant
   const references = (await truth('external_references')) as Record<string, string>[]
   for (const { collection = '', name = '', value = '' } of references)
-    emulator.removeReference(collection, name, value)
+    if (value !== kept) emulator.removeReference(collection, name, value)
   for (const stream of [...personStreams().keys()].reverse())
     for (const row of stream === 'external_references' ? [] : await truth(stream))
       emulator.remove(stream.replaceAll('_', '-'), Number(row['id']))
@@ -151,15 +144,8 @@ describe('protime person export', () => {
       `people:hr-of-acme=${REFERENCE}`,
       `people:@employee-number=${employeeNumber}`,
     ]) {
-      const run = await protime(
-        'person',
-        'export',
-        '--reference',
-        reference,
-        '--output',
-        output,
-        ...words,
-      )
+      const named = ['--reference', reference, '--output', output]
+      const run = await protime('person', 'export', ...named, ...words)
       expect(run).toMatchObject({ exitCode: 0, stdout: '' })
       expect(statSync(output).mode & 0o777).toBe(0o600)
       expect(linesOf(readFileSync(output, 'utf8'))[0]).toMatchObject({ stream: expect.any(String) })
@@ -217,6 +203,16 @@ describe('protime person erase', () => {
       expect.stringMatching(/the person in (contracts, clockings|clockings, contracts),/),
     ])
     expect(readFileSync(warehouse).equals(before)).toBe(true)
+  })
+
+  it('refuses while the service lists a reference of a contract that the person had', async () => {
+    const { words, sync } = settle({ streams: ['people', 'contracts', 'external_references'] })
+    await sync()
+    await removeFromService(PAYROLL)
+    expect(await protime('person', 'erase', String(id), ...words)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('still lists the person in external_references,'),
+    })
   })
 
   it('refuses while the rows of the person are withheld from deletion, and changes nothing', async () => {
@@ -292,6 +288,28 @@ it('protime person erase lists what the rows of others were before, and leaves i
     { comments: 'may be late' },
     { comments: 'is on time' },
   ])
+})
+
+it('protime person erase after a sync has deleted the rows clears the state, and searches texts of others for given names', async () => {
+  const { warehouse, words, sync } = settle({ streams: ['people', 'assignments'] })
+  await sync()
+  await removeFromService()
+  await sync()
+  const erase = ['person', 'erase', String(id), ...words]
+  const blind = await protime(...erase)
+  expect(blind).toMatchObject({
+    exitCode: 4,
+    stderr: expect.stringContaining('Texts of others were not searched'),
+  })
+  expect(linesOf(blind.stdout)[0]).toMatchObject({ areNamesKnown: false, toJudge: [] })
+  const latest =
+    "SELECT state->>'$.latest_changes' AS ids FROM _protime.states WHERE stream = 'people'"
+  expect(String((await ask(warehouse, latest))[0]?.['ids'])).not.toContain(`[${id},`)
+  const { stdout } = await protime(...erase, '--name', NAME)
+  expect(linesOf(stdout)[0]).toMatchObject({
+    areNamesKnown: true,
+    toJudge: [{ stream: 'assignments', key: others['id'] }],
+  })
 })
 
 /** The streams with people of which the inventory does not say the number of rows. */

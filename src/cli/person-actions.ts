@@ -23,6 +23,8 @@ export interface ExportOptions extends WarehouseChoice {
 
 export interface EraseOptions extends WarehouseChoice {
   readonly publish: readonly string[]
+  /** Names to search for in texts of others: rows that a sync has deleted tell none. */
+  readonly name: readonly string[]
 }
 
 export interface PersonSqlOptions {
@@ -71,7 +73,7 @@ export async function exportPerson(
 export async function erase(
   tools: ActionTools,
   id: string,
-  { publish: copies, ...choice }: EraseOptions,
+  { publish: copies, name: names, ...choice }: EraseOptions,
 ): Promise<ExitCode> {
   const { config, log, mask, signal, say } = tools
   const { path, owner, patience } = openedBy(tools, choice)
@@ -81,7 +83,7 @@ export async function erase(
   // What is told of a sync is not about this command.
   const quiet = { log: { ...log, info: log.debug }, mask, signal }
   const receipt = await erasePerson(renew, {
-    ...{ id, path, copies, owner, patience },
+    ...{ id, names, path, copies, owner, patience },
     asking: { source: createSource(), config, streams: chosenStreams(tools), tools: quiet },
     code,
     isSuppressed: code !== undefined && config.suppressedPeople.includes(code),
@@ -89,15 +91,16 @@ export async function erase(
     now: new Date(),
   })
   await say(receipt)
-  if (receipt.result === 'to be judged')
+  const unsearched = receipt.areNamesKnown ? '' : NOT_SEARCHED
+  if (receipt.result === 'to be judged' || receipt.toJudge.length > 0)
     log.warn(
       warningOf(
         'rows-to-judge',
-        'Rows of others, or objects that no sync has created, may still have names or numbers of the person. Nothing of them was changed: look at toJudge, found and others in the receipt.',
+        `Rows of others, or objects that no sync has created, may still have names or numbers of the person. Nothing of them was changed: look at toJudge, found and others in the receipt.${unsearched}`,
       ),
     )
   if (receipt.result !== 'nothing to erase') return EXIT.done
-  return notFound(tools, `${path}, which was written anew,`)
+  return notFound(tools, `${path}, which was written anew,`, unsearched)
 }
 
 /** Prints statements for a warehouse that others fill. */
@@ -119,8 +122,11 @@ function renewOf(warehouse: string): Renew {
   )
 }
 
-function notFound({ log }: ActionTools, file: string): ExitCode {
-  log.warn(warningOf('person-not-found', `${file} has no row of this person.`))
+const NOT_SEARCHED =
+  ' Texts of others were not searched: without a row in people no name is known. Run it again with --name for each name and number.'
+
+function notFound({ log }: ActionTools, file: string, more = ''): ExitCode {
+  log.warn(warningOf('person-not-found', `${file} has no row of this person.${more}`))
   return EXIT.notFound
 }
 

@@ -44,6 +44,12 @@ export function addPerson(program: Command, act: Act): void {
       (file: string, files: string[]) => [...files, copyFile(file)],
       [],
     )
+    .option(
+      '--name <text>',
+      'a name or number to search for in texts of others, if a sync has deleted the rows; repeatable',
+      (text: string, texts: string[]) => [...texts, text],
+      [],
+    )
     .action((id: string, options: EraseOptions) =>
       act(async (tools) => (await load()).erase(tools, personId(id), options)),
     )

@@ -12,6 +12,8 @@ import { type Asking, listingsOf } from './still-listed.ts'
 
 export interface EraseSettings<Config> extends RenewSettings {
   readonly id: string
+  /** Names and numbers to search for in texts of others, beside those in the rows. */
+  readonly names: readonly string[]
   readonly asking: Asking<Config>
   /** See `PersonCodes`; undefined without a key. */
   readonly code: string | undefined
@@ -31,6 +33,8 @@ export interface Receipt {
   readonly copies: number
   /** Rows of others, and what they were before, that may name the person: a name can be a common word. They were not changed. */
   readonly toJudge: readonly Omit<FoundRow, 'row' | 'isClosed'>[]
+  /** Without names, texts of others were not searched. */
+  readonly areNamesKnown: boolean
   /** How many names and numbers were searched in the bytes of the new files, and how many were found. */
   readonly searched: number
   readonly found: number
@@ -49,9 +53,9 @@ export function erasePerson<Config>(
   withRenewable: Renew,
   settings: EraseSettings<Config>,
 ): Promise<Receipt> {
-  const { id, asking, code, isSuppressed, version, now, ...files } = settings
+  const { id, names, asking, code, isSuppressed, version, now, ...files } = settings
   return withRenewable(files, async ({ landing, others, renew }) => {
-    const person = await readPerson(landing, id)
+    const person = await readPerson(landing, id, names)
     const held = person.rows.filter(({ isClosed }) => !isClosed).map(({ stream }) => stream)
     const owned = isSuppressed ? new Map([[PEOPLE, new Set([id])]]) : person.owned
     // A row that no sync has deleted may exist although the person does not.
@@ -61,16 +65,24 @@ export function erasePerson<Config>(
     }
     const withheld = await withheldStreams(landing, person)
     if (withheld.length > 0) throw stillWithheld(withheld)
-    await renew(await changesFor(landing, person))
+    await renew(await changesFor(landing, id, person))
     const wanted = person.ownNames.filter((text) => Buffer.byteLength(text) >= LEAST_BYTES)
     const found = await textsIn([files.path, ...files.copies], wanted)
     const rows: Record<string, number> = {}
     for (const { stream } of person.rows) rows[stream] = (rows[stream] ?? 0) + 1
     const toJudge = person.toJudge.map(({ row: _, isClosed: __, ...place }) => place)
-    const isLeft = toJudge.length + found + others.length > 0
+    const { areNamesKnown } = person
+    const isLeft = !areNamesKnown || toJudge.length + found + others.length > 0
     return {
       ...{ receipt: randomUUID(), at: now.toISOString(), version, rows },
-      ...{ copies: files.copies.length, toJudge, searched: wanted.length, found, others },
+      ...{
+        copies: files.copies.length,
+        toJudge,
+        areNamesKnown,
+        searched: wanted.length,
+        found,
+        others,
+      },
       result: person.rows.length === 0 ? 'nothing to erase' : isLeft ? 'to be judged' : 'erased',
       person: code,
     }
@@ -116,11 +128,17 @@ async function storedStates(landing: Landing): Promise<ReadonlyMap<string, unkno
 }
 
 /** The new file has no rows of the person, no ids of them in states, and no counts with them. */
-async function changesFor(landing: Landing, { tables, rows }: PersonData): Promise<Renewal> {
+async function changesFor(
+  landing: Landing,
+  id: string,
+  { tables, rows }: PersonData,
+): Promise<Renewal> {
   const streams = new Set(rows.map(({ stream }) => stream))
   const states = new Map<string, unknown>()
   for (const [stream, state] of await storedStates(landing)) {
-    const keys = rows.filter((row) => row.stream === stream && !row.isClosed).map(keyOf)
+    const living = rows.filter((row) => row.stream === stream && !row.isClosed).map(keyOf)
+    // The people's state may have the id although a sync has deleted the row.
+    const keys = stream === PEOPLE ? [...living, Number(id)] : living
     const left = keys.length === 0 ? state : withoutKeys(state, keys)
     if (left !== undefined) states.set(stream, left)
   }

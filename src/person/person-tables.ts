@@ -47,24 +47,31 @@ export interface PersonData {
   readonly toJudge: readonly FoundRow[]
   /** Names and numbers that only the person has. */
   readonly ownNames: readonly string[]
+  /** False if none is given, and the file has no row in people. */
+  readonly areNamesKnown: boolean
 }
 
 /** Finds everything that an open file has about a person: rows, what they were before, and those that wait. */
-export async function readPerson(landing: Landing, id: string): Promise<PersonData> {
+export async function readPerson(
+  landing: Landing,
+  id: string,
+  given: readonly string[] = [],
+): Promise<PersonData> {
   const { tables, owned } = await personTables(landing, id)
   const rows: FoundRow[] = []
   for (const table of tables) {
     const why = personPathsOf(table.stream).map((path) => path.join('.'))
     rows.push(...(await rowsOf(landing, table, table.isPersons, why.join(', '))))
   }
-  const { names, ownNames } = await namesOf(landing, tables, rows)
+  const { names, ownNames } = await namesOf(landing, tables, rows, given)
   const toJudge: FoundRow[] = []
   for (const table of tables)
     for (const { property, condition } of namedIn(landing, table, names)) {
       const why = `to be judged: ${property}${table.has === 'closed versions' ? ' of an earlier version' : ''}`
       toJudge.push(...(await rowsOf(landing, table, condition, why)))
     }
-  return { tables, owned, rows, ownNames, toJudge }
+  const areNamesKnown = given.length > 0 || rows.some(({ stream }) => stream === PEOPLE)
+  return { tables, owned, rows, ownNames, areNamesKnown, toJudge }
 }
 
 /** The tables in a file or a schema with the rows of streams, and whose rows are the person's. */
@@ -164,13 +171,14 @@ const LEAST_NAME = 3
 const NAMES: readonly string[] = ['firstName', 'lastName']
 
 /**
- * The names and numbers of a person: texts that the schema calls identifying or secret, and values of references. What others
- * have, too, such as a town, is left out unless it is a name.
+ * The names and numbers of a person: texts that the schema calls identifying or secret, and values of references, and those
+ * that are given. What others have, too, such as a town, is left out unless it is a name or given.
  */
 async function namesOf(
   landing: Landing,
   tables: readonly StreamTable[],
   rows: readonly FoundRow[],
+  given: readonly string[],
 ) {
   const own = Object.entries(readStreamSchema(PEOPLE).properties)
     .filter(([, field]) => ['identifying', 'secret'].includes(privacyClassOf(field)))
@@ -182,12 +190,17 @@ async function namesOf(
       const value = membersOf(row)[member]
       for (const text of isJsonObject(value) ? Object.values(value) : [value]) {
         if (typeof text !== 'string' || text.length < LEAST_NAME) continue
-        const isOwn = people === undefined || !(await othersHave(people, text))
-        if (isOwn) ownNames.add(text)
-        if (isOwn || NAMES.includes(member)) names.add(text)
+        await note(text, NAMES.includes(member))
       }
     }
+  for (const text of given) await note(text, true)
   return { names: [...names], ownNames: [...ownNames] }
+
+  async function note(text: string, isName: boolean): Promise<void> {
+    const isOwn = people === undefined || !(await othersHave(people, text))
+    if (isOwn) ownNames.add(text)
+    if (isOwn || isName) names.add(text)
+  }
 
   async function othersHave({ isPersons }: StreamTable, text: string): Promise<boolean> {
     const query = `SELECT 1 FROM main.people AS source
