@@ -109,6 +109,7 @@ describe('rows that a complete read has not found', () => {
     ['may in a full refresh, which deletes none', people(100, 0, { mode: 'full_refresh' }), true],
     ['may if all rows have other keys', people(100, 0, { changes: { haveOtherKeys: true } }), true],
     ['may if that was approved', people(100, 79, approval(`people:21:${time}`)), true],
+    ['may if one more was approved', people(100, 79, approval(`people:22:${time}`)), true],
     ['may not if fewer were approved', people(100, 79, approval(`people:20:${time}`)), false],
     [
       'may not if that was approved for another stream',

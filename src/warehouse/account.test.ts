@@ -28,23 +28,32 @@ describe('an account', () => {
     expect(await isOwned(landing, 'w', OWNER, 2)).toBe(expected)
   })
 
-  it.each<[string, string, string, Partial<Owner>, number?]>([
-    ['of another tenant', 'warehouse-of-another-tenant', '', { tenant: 'bolt' }],
-    ['of another environment', 'warehouse-of-another-tenant', '', { environment: 'sandbox' }],
-    ['that was redacted otherwise', 'redacted-otherwise', '', { redaction: 'x' }],
-    ['from before files had owners', 'made-by-another-version', UNOWNED, {}],
-    [
-      'of an earlier form',
-      'made-by-another-version',
-      'UPDATE _protime.owner SET format = 2',
-      {},
-      3,
-    ],
-    ['of a later form', 'made-by-another-version', 'UPDATE _protime.owner SET format = 4', {}],
-  ])('%s is refused', async (_, id, change, other, allowed = 2) => {
-    if (change !== '') await landing.run(change)
-    const asked = isOwned(landing, 'w', { ...OWNER, ...other }, allowed)
-    await expect(asked).rejects.toMatchObject({ failure: 'config', id })
+  it.each<[string, string, Partial<Owner>, RegExp?]>([
+    ['of another tenant', 'warehouse-of-another-tenant', { tenant: 'bolt' }, /of another tenant/],
+    ['of another environment', 'warehouse-of-another-tenant', { environment: 'sandbox' }],
+    ['that was redacted otherwise', 'redacted-otherwise', { redaction: 'x' }],
+  ])('%s is refused', async (_, id, other, message = /./) => {
+    const asked = isOwned(landing, 'w', { ...OWNER, ...other }, 2)
+    await expect(asked).rejects.toMatchObject({
+      failure: 'config',
+      id,
+      message: expect.stringMatching(message),
+    })
+  })
+
+  const form = (format: number) => `UPDATE _protime.owner SET format = ${format}`
+  it.each([
+    ['from before files had owners', UNOWNED, 2, /that is earlier.*Remove it/],
+    ['of the form before', form(2), 3, /that is earlier.*Run protime sync/],
+    ['of an earlier form', form(1), 2, /that is earlier.*Remove it/],
+    ['of a later form', form(4), 2, /that is later.*Update the program/],
+  ])('%s is refused, and what to do is said', async (_, change, allowed, message) => {
+    await landing.run(change)
+    await expect(isOwned(landing, 'w', OWNER, allowed)).rejects.toMatchObject({
+      failure: 'config',
+      id: 'made-by-another-version',
+      message: expect.stringMatching(message),
+    })
   })
 })
 

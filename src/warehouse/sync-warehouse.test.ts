@@ -55,6 +55,12 @@ it('counts the records that it has to write, but not skipped ones', async () => 
   expect(counts).toMatchObject({ records: 1, deletes: 1, isTracked: true })
 })
 
+it('makes no file if no stream is named', async () => {
+  const asked = syncLists(file(), new Map([[streamOf('jobs', {}), sending()]]), { streams: [] })
+  await expect(asked).rejects.toMatchObject({ failure: 'config', id: 'no-stream-named' })
+  expect(readdirSync(folder)).toEqual([])
+})
+
 describe('the folder beside the file', () => {
   const jobs = streamOf('jobs', {})
 

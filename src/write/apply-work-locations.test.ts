@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ClientError } from '../client/client-error.ts'
 import type { WorkLocation, WorkLocationBody } from '../client/service-client.ts'
+import { statusIs } from '../http/status.ts'
 import { applyWorkLocations } from './apply-work-locations.ts'
 import { createJournal, type PendingCreation } from './journal.ts'
 import type { ObjectTools } from './object-tools.ts'
@@ -44,8 +45,8 @@ function wantedFrom(text: string): { ordinal: number; wanted: WantedNamed }[] {
 /**
  * A service that does what it is asked for. The answers to some of its requests are given, such as `create North: lost; get
  * N1: =3`: a status refuses it; a creation that is `lost` has no answer and no effect, one that is `done` has an effect and no
- * answer, `twice` two of them, and with `unnamed` the answer lacks the id; `=3` is the id that is found, `=?` one that cannot
- * be read.
+ * answer, `twice` two of them, `+409` an effect although that is the answer, and with `unnamed` the answer lacks the id; `=3`
+ * is the id that is found, `=?` one that cannot be read.
  */
 function serviceWith(has: string, answers: string, isListed: boolean) {
   const present = locationsFrom(has)
@@ -91,6 +92,8 @@ function serviceWith(has: string, answers: string, isListed: boolean) {
         if (answer !== 'lost') add(body)
         if (answer === 'twice') add(body)
         if (answer === 'unnamed') return {}
+        const status = Number(answer)
+        if (status > 0) throw refused('No.', status, !statusIs(status, 'nothing done'))
         const facts = { mayHaveHappened: true, ...(answer === 'done' && { status: 502 }) }
         throw new ClientError('transient', 'x-test', 'No answer.', facts)
       },
@@ -222,6 +225,24 @@ describe('a work location', () => {
   )('whose creation was not answered %s', async (_, has, wanted, answers, requests, told) => {
     expect(await applied(has, wanted, answers)).toMatchObject({ requests, told })
   })
+
+  it.each<[number, string]>([
+    [400, 'rejected 400, adopted'],
+    [401, ''],
+    [403, 'rejected 403, adopted'],
+    ...[302, 307, 308, 409, 413, 418, 422, 501].map((status): [number, string] => [
+      status,
+      'created, skipped',
+    ]),
+  ])(
+    'that is created although the answer is %d is created once for two records',
+    async (status, told) => {
+      const all = await applied('', 'N1:North N1:North', `create North: +${status}`)
+      expect([all.told, all.locations.size]).toEqual([told, 1])
+      expect(all.requests.match(/create/g)).toHaveLength(1)
+      expect(all.error).toEqual(told === '' ? expect.objectContaining({ status }) : undefined)
+    },
+  )
 
   it('is waited for in the same run if the journal ends with it', async () => {
     const { requests, told } = await applied('', 'N1:North', 'create North: lost', {
