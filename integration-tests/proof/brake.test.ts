@@ -231,28 +231,6 @@ describe('a stream', () => {
     ])
   })
 
-  it('does not shrink by small steps over the end of thirty days', async () => {
-    const { sync, emulator, platform } = await startPeople()
-    const left: unknown[] = []
-    for (const [days, step] of [
-      [28, 0],
-      [4, 1],
-      [4, 2],
-      [4, 2],
-    ] as const) {
-      hide((person) => person % 8 <= step)
-      emulator.advance({ days })
-      const { exitCode } = await sync()
-      left.push([exitCode, platform.warehouses[0]?.rows('people').size])
-    }
-    expect(left).toEqual([
-      [0, 35],
-      [1, 35],
-      [1, 35],
-      [1, 35],
-    ])
-  })
-
   it('is compared although people are left out, which changes no keys', async () => {
     scenario = await startScenario(['external_references'], { people: 40, pageSize: 100 })
     const { sync, emulator, settings, platform } = scenario
@@ -267,15 +245,6 @@ describe('a stream', () => {
       ),
     ]
     expect([(await sync()).exitCode, size()]).toEqual([1, before])
-  })
-
-  it('warns of rows that are missing and deleted if they are more than a few', async () => {
-    const { sync, emulator } = await startPeople()
-    hide((person) => person <= 6)
-    emulator.advance(LINKS_DIE)
-    const { warnings, deleted } = await sync()
-    expect(deleted).toHaveLength(6)
-    expect(warnings).toContainEqual(expect.stringContaining('people: 6 of 40 rows were not found'))
   })
 
   it('deletes what the service reports, with a warning if it is much', async () => {
@@ -297,43 +266,6 @@ describe('a stream', () => {
     emulator.advance({ hours: 1 })
     const { errors, deleted } = await sync()
     expect([errors, deleted.length]).toEqual([[], 120])
-  })
-
-  it.each([
-    ['fewer', 'people', 19, 40],
-    ['exactly so many', 'people', 20, 20],
-    ['one more', 'people', 21, 20],
-    ['those of another stream', 'contracts', 20, 40],
-  ])('has its missing rows deleted by an approval of %s', async (_what, stream, count, left) => {
-    const { sync, emulator, settings, platform } = await startPeople()
-    hide(isEven)
-    emulator.advance(LINKS_DIE)
-    const [approval = ''] = approvalsIn((await sync()).errors.join())
-    settings['approved_deletes'] = [approval.replace('people:20', `${stream}:${count}`)]
-    const { exitCode } = await sync()
-    expect(platform.warehouses[0]?.rows('people').size).toBe(left)
-    expect(exitCode).toBe(left === 40 ? 1 : 0)
-  })
-
-  it.each([
-    ['of another time', () => 'people:20:2026-11-20T03:00:00.000Z', isEven, /people:20:/],
-    [
-      'if one more is missing by then',
-      (text: string) => text,
-      (id: number) => isEven(id) || id === 1,
-      /people:21:/,
-    ],
-  ])('keeps its missing rows after an approval %s', async (_what, approve, isHidden, next) => {
-    const { sync, emulator, settings, platform } = await startPeople()
-    hide(isEven)
-    emulator.advance(LINKS_DIE)
-    const [approval = ''] = approvalsIn((await sync()).errors.join())
-    settings['approved_deletes'] = [approve(approval)]
-    hide(isHidden)
-    emulator.advance(LINKS_DIE)
-    const { errors } = await sync()
-    expect(platform.warehouses[0]?.rows('people').size).toBe(40)
-    expect(errors).toEqual([expect.stringMatching(next)])
   })
 
   it.each([
