@@ -55,9 +55,10 @@ const MODES = [
   ['minimal', ['identifying', 'sensitive', 'secret']],
 ] as const
 
+const SALT = JSON.stringify(['source-protime', 'demo'])
+const stretched = scryptSync(KEY, SALT, 32, { N: 32_768, r: 8, p: 1, maxmem: 2 ** 26 })
+
 function hashOf({ text, meaning }: Mark): string {
-  const salt = JSON.stringify(['source-protime', 'demo'])
-  const stretched = scryptSync(KEY, salt, 32, { N: 32_768, r: 8, p: 1, maxmem: 2 ** 26 })
   const key = createHmac('sha256', stretched)
     .update(JSON.stringify(['values', meaning]))
     .digest()
