@@ -144,7 +144,9 @@ describe('protime verify', () => {
     ],
   ]
 
-  it.each(faults)('says by stream, key and field that %s, in a file', async (_, sql, expected) => {
+  // verify-damage.test.ts damages the rows of a file in the other ways.
+  const inFile = faults.filter(([what]) => /twice|member/.test(what))
+  it.each(inFile)('says by stream, key and field that %s, in a file', async (_, sql, expected) => {
     const [{ id } = {}] = await ask(path('synced.duckdb'), `SELECT CAST(${ONE} AS INTEGER) AS id`)
     const run = await verify(...(await damaged(...sql)), '--streams', 'clockings,people')
     expect(run.exitCode).toBe(3)
