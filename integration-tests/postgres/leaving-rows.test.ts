@@ -32,8 +32,6 @@ describe.skipIf(IS_LEFT_OUT)('a client that no longer sees half of the people', 
   const approvalIn = (stderr: string) => ['--approve-deletes', `${/people:\d+:\S+Z/.exec(stderr)}`]
 
   it.each<[string, number, string[], boolean?]>([
-    ['after the links have died', 73, []],
-    ['by a full refresh', 1, ['--full-refresh']],
     ['by a rewrite', 1, ['--rewrite']],
     ['in a warehouse with a history', 73, [], true],
   ])(
