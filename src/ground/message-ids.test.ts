@@ -27,6 +27,12 @@ it('a failure is one line without secrets and controls, with its id', () => {
   )
 })
 
+it('a failure that is too long is cut before its id', () => {
+  const message = { id: 'x-long', message: 'word '.repeat(50) } as const
+  const line = failureLine(message, mask, REMEDIES, { type: 'config', most: 100 })
+  expect([line.length, line.endsWith(' (config) [x-long]')]).toEqual([100, true])
+})
+
 it('a message that suggests something ends with how the program does that', () => {
   const lines = (id: 'sync-mode-changed' | 'starts-over') =>
     messageLines({ id, message: 'The mode has changed.' }, mask, REMEDIES)

@@ -288,15 +288,23 @@ export function messageLines(message: IdentifiedMessage, mask: Mask, remedies: R
   )
 }
 
-/** One line for a failure, without secrets; see `messageLines`. `type` is the type of the failure, if it is shown. */
+/** How `failureLine` writes a failure. */
+interface FailureLineOptions {
+  /** The type of the failure, if it is shown. */
+  readonly type?: string | undefined
+  /** The longest line; what is longer is cut before the id. */
+  readonly most?: number
+}
+
+/** One line for a failure, without secrets; see `messageLines`. */
 export function failureLine(
   message: IdentifiedMessage,
   mask: Mask,
   remedies: Remedies,
-  type?: string,
+  { type, most = LONGEST_ANSWER }: FailureLineOptions = {},
 ): string {
-  const text = clean(mask.text(advised(message, remedies)), LONGEST_ANSWER)
-  return withId({ id: message.id, message: type === undefined ? text : `${text} (${type})` })
+  const end = withId({ id: message.id, message: type === undefined ? '' : ` (${type})` })
+  return `${clean(mask.text(advised(message, remedies)).slice(0, most - end.length), most)}${end}`
 }
 
 function advised({ id, message }: IdentifiedMessage, remedies: Remedies): string {

@@ -1,3 +1,4 @@
+import { isDay } from '../ground/days.ts'
 import { asConnectorError, ConnectorError } from '../ground/errors.ts'
 import { countRecords, type RecordBatch, SKIP, UPSERT } from '../records/record-batch.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
@@ -16,6 +17,9 @@ import { MOST_GENERATION } from './sync-columns.ts'
 
 /** What calls are checked against. */
 export type OutputSpec = Pick<StreamSpec, 'name' | 'key' | 'hasDeletes' | 'hasGenerations'>
+
+/** The notices of some types. */
+type NoticeOf<T extends StreamNotice['type']> = Extract<StreamNotice, { readonly type: T }>
 
 /** Where the calls to an output go. */
 interface CheckedOutputSettings extends Pick<SyncObserver, 'ended'> {
@@ -52,7 +56,8 @@ export class CheckedOutput implements StreamOutput {
   }
 
   started(state?: StateSource, start?: StreamStart): void {
-    if (this.#phase !== 'queued') return
+    if (this.isEnded) this.#refuse('it has ended already')
+    if (this.#phase !== 'queued') this.#refuse('it is started twice')
     this.#state = state
     this.#settings.started(this.name, start)
     this.#open()
@@ -88,35 +93,27 @@ export class CheckedOutput implements StreamOutput {
   }
 
   checkpoint(options?: { readonly flush: true }): Promise<void> | undefined {
-    if (!this.#isOpen) return undefined
+    if (this.failure !== undefined && !this.isEnded) return undefined
+    this.#assertOpen()
     const mustWrite = options?.flush === true
     const done = this.#writer.checkpoint(mustWrite)
     return mustWrite ? Promise.resolve(done).then(() => this.#writer.flush()) : done
   }
 
   note(notice: StreamNotice): void {
-    if (this.#phase === 'queued') return
     switch (notice.type) {
-      case 'started over':
-        this.#settings.started(this.name, notice.start)
-        break
+      case 'waiting':
       case 'rate limited':
-        this.#settings.log.info(
-          `${this.name}: the service asks to wait until ${notice.until.toISOString()}`,
-        )
-        break
-      case 'generation complete':
-        this.#assertOpen()
-        if (!this.#spec.hasGenerations)
-          this.#refuse('a generation is complete, and its specification has none (hasGenerations)')
-        this.#run()
-        break
-      case 'withheld':
-        this.counts.withheld = notice.rows
+        if (!this.#isOpen) return
+        this.#tellWait(notice)
         break
       case 'untracked':
-        if (!this.counts.isTracked) return
+        if (this.#phase === 'queued' || !this.counts.isTracked) return
         this.counts.isTracked = false
+        break
+      default:
+        this.#assertOpen()
+        this.#take(notice)
     }
     this.#writer.note(notice)
   }
@@ -152,6 +149,42 @@ export class CheckedOutput implements StreamOutput {
     this.#onFirst = listener
   }
 
+  /** What a timer of the source may tell at any moment. */
+  #tellWait(notice: NoticeOf<'waiting' | 'rate limited'>): void {
+    if (notice.type === 'waiting') return
+    if (!isTime(notice.until)) this.#refuse('the time until which it waits is not valid')
+    this.#settings.log.info(
+      `${this.name}: the service asks to wait until ${notice.until.toISOString()}`,
+    )
+  }
+
+  /** What has an effect on the rows. */
+  #take(notice: Exclude<StreamNotice, NoticeOf<'waiting' | 'rate limited' | 'untracked'>>): void {
+    switch (notice.type) {
+      case 'started over':
+        this.#settings.started(this.name, notice.start)
+        break
+      case 'generation complete':
+        if (!this.#spec.hasGenerations)
+          this.#refuse('a generation is complete, and its specification has none (hasGenerations)')
+        this.#assertGeneration(notice.generation)
+        this.#run()
+        break
+      case 'withheld':
+        if (!Number.isSafeInteger(notice.rows) || notice.rows < 0)
+          this.#refuse(`its number of withheld rows, ${notice.rows}, is not an integer from 0`)
+        this.counts.withheld = notice.rows
+        break
+      case 'left':
+        if (typeof notice.field !== 'string' || notice.field === '')
+          this.#refuse('the field of the days that are left is not named')
+        if (!isDay(notice.day)) this.#refuse('its first day is not a date, as 2026-03-01')
+        break
+      default:
+        this.#refuse('a notice is of an unknown type')
+    }
+  }
+
   #open(): void {
     this.#phase = 'started'
     this.#writer.started({ state: () => this.#state?.(), counts: this.counts })
@@ -182,11 +215,15 @@ export class CheckedOutput implements StreamOutput {
   }
 
   #assertStamp({ generation, cursor, now }: Stamp): void {
-    if (!Number.isInteger(generation) || generation < 1 || generation > MOST_GENERATION)
-      this.#refuse(`its generation ${generation} is not an integer from 1 to ${MOST_GENERATION}`)
+    this.#assertGeneration(generation)
     if (!Number.isSafeInteger(cursor) || cursor < 0)
       this.#refuse(`its cursor ${cursor} is not an integer from 0 to ${Number.MAX_SAFE_INTEGER}`)
-    if (Number.isNaN(now.getTime())) this.#refuse('its time is not valid')
+    if (!isTime(now)) this.#refuse('its time is not valid')
+  }
+
+  #assertGeneration(generation: number): void {
+    if (!Number.isInteger(generation) || generation < 1 || generation > MOST_GENERATION)
+      this.#refuse(`its generation ${generation} is not an integer from 1 to ${MOST_GENERATION}`)
   }
 
   #refuse(reason: string): never {
@@ -197,6 +234,10 @@ export class CheckedOutput implements StreamOutput {
     )
     throw this.failure
   }
+}
+
+function isTime(time: Date): boolean {
+  return !Number.isNaN(time.getTime())
 }
 
 /**

@@ -219,7 +219,10 @@ export interface StreamOutput {
    * resolves.
    */
   checkpoint(options?: { readonly flush: true }): Promise<void> | undefined
-  /** Tells what else happened to the stream. */
+  /**
+   * Tells what else happened to the stream. `waiting` and `rate limited` may come from a timer: they have no effect
+   * before `started` and after the end. `untracked` may follow the end, because the last state may be too large first.
+   */
   note(notice: StreamNotice): void
   /** Everything of this sync has been emitted. Writes the final state; resolves when all has left the process. */
   complete(): Promise<void>

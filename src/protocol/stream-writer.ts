@@ -3,7 +3,7 @@ import type { KeyMembers, RowCounts, Stamp, StreamNotice } from './connector.ts'
 
 /**
  * Writes one stream: as messages of a protocol, or into a database. It gets only valid calls in their order: `started`
- * once, then any others, then `ended`, and `ended(false)` if that failed. Only notices may follow. A promise is awaited
+ * once, then any others, then `ended`, and `ended(false)` if that failed. Only the notice `untracked` may follow. A promise is awaited
  * before the next call, except that `flush` may be called at any time.
  */
 export interface StreamWriter {

@@ -17,8 +17,8 @@ export interface StreamSpec {
   /** Whether the source reports deletions; then records get a column for it. Default: false. */
   readonly hasDeletes?: boolean
   /**
-   * Whether a complete read replaces the rows of the previous one: it ends with `generationComplete`, and records get
-   * a column with their generation. Default: false.
+   * Whether a complete read replaces the rows of the previous one: it ends with the notice `generation complete`, and
+   * records get a column with their generation. Default: false.
    */
   readonly hasGenerations?: boolean
   /** Whether its records are about the sync that has written them, so that what they were before is not kept. Default: false. */

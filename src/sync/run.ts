@@ -231,6 +231,7 @@ async function work(tasks: readonly PlannedTask[], sync: Sync): Promise<Failure[
 async function isolate(task: PlannedTask, sync: Sync): Promise<ConnectorError | undefined> {
   const { log, signal, config, endpoints, clock, client } = sync
   const { stream, redaction, output, requests, inventory } = task
+  let isStarted = false
   try {
     signal.throwIfAborted()
     const state = stateOf(task, sync)
@@ -239,6 +240,7 @@ async function isolate(task: PlannedTask, sync: Sync): Promise<ConnectorError | 
     }
     const reader = createPageReader(stream, redaction, config.maxRecordMb, task.selection)
     const waits = createWaitReport(stream.stream, output, log)
+    isStarted = true
     await readStream({
       ...sync,
       state,
@@ -254,7 +256,7 @@ async function isolate(task: PlannedTask, sync: Sync): Promise<ConnectorError | 
     if (error instanceof OutputClosedError) throw error
     if (signal.aborted) {
       // The rows that were read need not be read again.
-      void output.checkpoint()
+      if (isStarted) void output.checkpoint()
       throw signal.reason
     }
     return inContext(asConnectorError(error))

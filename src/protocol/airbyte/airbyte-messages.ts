@@ -83,7 +83,7 @@ interface ErrorFacts {
 function error({ message, failure, stream, internal, stack }: ErrorFacts): AirbyteLine {
   return trace('ERROR', {
     error: {
-      message: message.slice(0, MAX_MESSAGE),
+      message,
       failure_type: `${failure}_error`,
       internal_message: internal.slice(0, MAX_MESSAGE),
       ...(stack === undefined ? {} : { stack_trace: stack.slice(0, MAX_STACK) }),
@@ -123,7 +123,7 @@ export function report({ stream, error: thrown }: Failure, { mask, writer }: Com
   const { cause, failure, id, stack } = thrown
   const details = cause instanceof Error ? `: ${cause.name}: ${cause.message}` : ''
   const text = error({
-    message: failureLine(about(stream, thrown), mask, REMEDIES),
+    message: failureLine(about(stream, thrown), mask, REMEDIES, { most: MAX_MESSAGE }),
     failure,
     stream,
     internal: `${id}${clean(mask.text(details))}`,

@@ -68,7 +68,6 @@ describe('the statuses of a stream', () => {
     const { open, writes } = opened()
     const output = open('a')
     output.started()
-    output.started()
     await output.records(batchOf(1), STAMP)
     await output.records(batchOf(1), STAMP)
     await output.complete()

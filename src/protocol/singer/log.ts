@@ -81,7 +81,7 @@ export function createSingerLog(settings: SingerLogSettings): SingerLog {
     info: (message) => sayLines('info', logLines(mask.text(message))),
     warn,
     error: (message, stream, type) =>
-      say('error', failureLine(message, mask, REMEDIES, type), stream),
+      say('error', failureLine(message, mask, REMEDIES, { type }), stream),
     answer: (message) => write('info', lineOf(message)),
     metric: (point) =>
       say('info', lineOf(`METRIC: ${JSON.stringify(point)}`), point.tags['stream'] ?? null, point),
