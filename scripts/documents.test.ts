@@ -210,11 +210,14 @@ const UNUSUAL: readonly [RegExp, instead: string][] = [
   ],
 ]
 
+/** A source without its comments. */
+function code(file: string): string {
+  return readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '')
+}
+
 /** What users see: the messages and help texts in the code, without its comments, the texts in the JSON files, and the documents. */
 const shown = [
-  ...[...filesOf('src', /(?<!\.test)\.ts$/), ...filesOf('emulator', /(?<!\.test)\.ts$/)].map(
-    (file) => readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, ''),
-  ),
+  ...['src', 'emulator'].flatMap((folder) => filesOf(folder, /(?<!\.test)\.ts$/)).map(code),
   ...[
     ...['spec.json', 'write-settings.json', 'runbook.json', ...filesOf('schemas', /\.json$/)],
     ...tracked('*.md'),
@@ -223,6 +226,15 @@ const shown = [
 
 it.each(UNUSUAL)('no message or document says %s', (pattern) => {
   expect(shown.flatMap((text) => text.match(pattern) ?? [])).toEqual([])
+})
+
+/** The folders whose messages are printed by the programs of Airbyte, by those of Singer and by `protime`. */
+const OF_ALL_PROGRAMS = ['sync', 'http', 'pages', 'ask', 'config'].map((name) => join('src', name))
+
+it('no message that several programs print names an option or a command of one of them', () => {
+  const texts = OF_ALL_PROGRAMS.flatMap((folder) => filesOf(folder, /(?<!\.test)\.ts$/)).map(code)
+  expect(texts.length).toBeGreaterThan(50)
+  expect(texts.flatMap((text) => text.match(/--[a-z][a-z-]+|\bprotime [a-z]+/g) ?? [])).toEqual([])
 })
 
 describe('the metrics', () => {

@@ -150,7 +150,7 @@ function isAlarm(text: string): boolean {
   return /were not found by a complete read|could not be looked for again/.test(text)
 }
 
-const APPROVAL = /--approve-deletes (\w+):(\d+):(\S+)/g
+const APPROVAL = /approval for deleting them is (\w+):(\d+):(\S+Z)/g
 
 /** A row of the service. */
 interface Living {

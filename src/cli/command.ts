@@ -118,9 +118,11 @@ export type BareAct = (action: (tools: BareTools) => Promise<ExitCode>) => Promi
 
 /** How `protime` does what messages suggest. */
 export const REMEDIES: Remedies = {
-  readAnew: 'run protime sync --rewrite',
+  readAnew: 'run protime sync --rewrite, which reads every stream again',
   leaveOut: 'name the others with --streams',
   listStreams: 'run protime preview, which shows all of them',
+  approve:
+    'pass it once to protime sync as --approve-deletes, or add it to approved_deletes in the configuration',
 }
 
 /** The default of `--config`, which `protime init` writes and the other commands read. */

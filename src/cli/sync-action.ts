@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { approvalOf } from '../config/config.ts'
 import { asConnectorError, ConnectorError, InterruptedError } from '../ground/errors.ts'
-import { about } from '../ground/message-ids.ts'
+import { about, advised } from '../ground/message-ids.ts'
 import { warnOfReaders } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import type { Failure } from '../protocol/connector.ts'
@@ -14,6 +14,7 @@ import {
   type CommandAction,
   EXIT,
   type ExitCode,
+  REMEDIES,
   type Refuse,
 } from './command.ts'
 import { ownerOf, warehouseOf } from './warehouse-option.ts'
@@ -73,6 +74,7 @@ export function syncAction(options: SyncOptions, parent: number): CommandAction 
         mayLeaveOut: options.streams === undefined,
         waitMs: options.wait ?? 0,
         publish: options.publish,
+        textOf: (failure) => advised(failure, REMEDIES),
         exitCodeOf: ({ failures, stopped }) => signalCode(stopped) ?? exitCodeOf(failures),
         startOver: options.fullRefresh === true ? 'full refresh' : undefined,
         tools: { signal, ...tools, log: shown.log, observer },
@@ -151,10 +153,10 @@ export function tellFailures(
   const told = failures.map(({ stream, error }) => ({
     id: error.id,
     type: error.failure,
-    message: mask.text(about(stream, error).message),
+    message: mask.text(advised(about(stream, error), REMEDIES)),
     ...(stream === undefined ? {} : { stream }),
   }))
-  for (const { type, ...message } of told) log.error(about(type, message))
+  for (const { stream, error } of failures) log.error(about(error.failure, about(stream, error)))
   return told
 }
 

@@ -233,7 +233,7 @@ describe.each([
     ],
     [
       { suppressed_people: [CODE], privacy_key: 'Wq3-xkT9_mB7vZ2p' },
-      'suppressed_people.0 was made with another privacy_key or for another tenant, so it would leave out nobody. Make it again: protime person erase prints it.',
+      'suppressed_people.0 was made with another privacy_key or for another tenant, so it would match nobody. Remove it, or replace it by the code that the present settings give.',
     ],
     [
       { suppressed_people: ['42'] },

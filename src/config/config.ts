@@ -287,7 +287,7 @@ function people(config: Json, { pseudonyms }: PrivacySettings): readonly string[
   const other = codes.findIndex((code) => !isOurs(code))
   if (other < 0) return codes
   throw notValid(
-    `suppressed_people.${other} was made with another privacy_key or for another tenant, so it would leave out nobody. Make it again: protime person erase prints it.`,
+    `suppressed_people.${other} was made with another privacy_key or for another tenant, so it would match nobody. Remove it, or replace it by the code that the present settings give.`,
   )
 }
 

@@ -6,7 +6,12 @@ import { failureLine, messageLines } from './message-ids.ts'
 const mask = createMask()
 mask.add('s3cret')
 
-const REMEDIES = { readAnew: 'begin again', leaveOut: 'leave it out', listStreams: 'ask' }
+const REMEDIES = {
+  readAnew: 'begin again',
+  leaveOut: 'leave it out',
+  listStreams: 'ask',
+  approve: 'approve it',
+}
 
 it('no log takes a warning without an id', () => {
   // @ts-expect-error a text has no id
@@ -38,6 +43,6 @@ it('a message that suggests something ends with how the program does that', () =
     messageLines({ id, message: 'The mode has changed.' }, mask, REMEDIES)
   expect(lines('starts-over')).toEqual(['The mode has changed. [starts-over]'])
   expect(lines('sync-mode-changed')).toEqual([
-    'The mode has changed. To read the stream anew, without its earlier rows, begin again. [sync-mode-changed]',
+    'The mode has changed. To read the stream again, without its earlier rows, begin again. [sync-mode-changed]',
   ])
 })

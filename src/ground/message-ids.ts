@@ -34,6 +34,7 @@ export const FAILURES = {
     'no-access',
     'request-not-accepted',
     'not-offered',
+    'stream-not-offered',
     'external-reference-refused',
     'request-too-long',
     'url-too-long',
@@ -259,12 +260,14 @@ export interface Remedies {
   readonly readAnew: string
   readonly leaveOut: string
   readonly listStreams: string
+  readonly approve: string
 }
 
 const PURPOSES: Readonly<Record<keyof Remedies, string>> = {
-  readAnew: 'To read the stream anew, without its earlier rows',
+  readAnew: 'To read the stream again, without its earlier rows',
   leaveOut: 'To sync without the stream',
   listStreams: 'To see which streams there are',
+  approve: 'If these rows are really gone',
 }
 
 /** What a message suggests that each program does in its own way. */
@@ -275,7 +278,9 @@ const SUGGESTED: Partial<Record<IdentifiedMessage['id'], keyof Remedies>> = {
   'delta-refused': 'readAnew',
   'not-entitled': 'leaveOut',
   'permission-missing': 'leaveOut',
+  'stream-not-offered': 'leaveOut',
   'unknown-stream': 'listStreams',
+  'deletes-withheld': 'approve',
 }
 
 /**
@@ -307,7 +312,8 @@ export function failureLine(
   return `${clean(mask.text(advised(message, remedies)).slice(0, most - end.length), most)}${end}`
 }
 
-function advised({ id, message }: IdentifiedMessage, remedies: Remedies): string {
+/** The text of a message, with how a program does what it suggests. */
+export function advised({ id, message }: IdentifiedMessage, remedies: Remedies): string {
   const remedy = SUGGESTED[id]
   return remedy === undefined ? message : `${message} ${PURPOSES[remedy]}, ${remedies[remedy]}.`
 }

@@ -117,7 +117,7 @@ async function refuse(rows: number, what: string, context: StreamContext): Promi
   throw new ConnectorError(
     'config',
     'deletes-withheld',
-    `${what} max_missing allows ${limitText(config.maxMissing)}, so none of them is deleted; new and changed rows have been written. Check whether the API client may still see everything. If these rows are really gone, approve it once: add --approve-deletes ${approval} to protime sync, or "${approval}" to approved_deletes in the configuration.`,
+    `${what} max_missing allows ${limitText(config.maxMissing)}, so none of them is deleted; new and changed rows have been written. Check whether the API client may still see everything. The approval for deleting them is ${approval}.`,
   )
 }
 

@@ -275,8 +275,10 @@ async function refuseAll(
 }
 
 function inContext(error: ConnectorError): ConnectorError {
-  const isPermission = error instanceof HttpError && error.is('permission')
-  if (!isPermission) return error
+  if (!(error instanceof HttpError)) return error
+  if (error.id === 'not-offered')
+    return new ConnectorError('config', 'stream-not-offered', error.message, { cause: error })
+  if (!error.is('permission')) return error
   return new ConnectorError(
     'config',
     'permission-missing',

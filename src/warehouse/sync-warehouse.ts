@@ -51,6 +51,8 @@ export interface WarehouseSyncSettings<Config> {
   readonly publish?: string | undefined
   /** The exit code of the program after such a sync, for the file's account. */
   readonly exitCodeOf: (sync: Pick<WarehouseSync, 'failures' | 'stopped'>) => number
+  /** The text of a failure in the file's account; by default its message. */
+  readonly textOf?: (failure: ConnectorError) => string
   readonly now?: () => Date
   readonly tools: Tools & Pick<ReadRunTools, 'observer'>
 }
@@ -176,6 +178,7 @@ async function sync<Config>(
   scene: Scene,
 ): Promise<WarehouseSync> {
   const { publish, exitCodeOf, tools, now = () => new Date() } = settings
+  const { textOf = ({ message }: ConnectorError) => message } = settings
   const { specs, warehouse } = scene
   const { isUnwritable, ...done } = await read(settings, scene, await open(scene, now()), now)
   // A file that cannot be written cannot record the failure.
@@ -183,8 +186,8 @@ async function sync<Config>(
   const failures = specs.flatMap(({ name }) => {
     const failure = done.failures.find(({ stream = name }) => stream === name)
     if (failure === undefined) return []
-    const { id, message } = failure.error
-    return [[name, { id, message: tools.mask.text(message) }] as const]
+    const { id } = failure.error
+    return [[name, { id, message: tools.mask.text(textOf(failure.error)) }] as const]
   })
   const exit = exitCodeOf(done)
   const { records } = done

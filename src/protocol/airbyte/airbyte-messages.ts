@@ -22,6 +22,7 @@ const REMEDIES: Remedies = {
   readAnew: 'clear the stream in the connection, and sync again',
   leaveOut: 'deselect it in the connection',
   listStreams: 'refresh the schema of the connection',
+  approve: 'add it once to approved_deletes in the configuration',
 }
 
 function log(level: Level, message: string): AirbyteLine {

@@ -39,6 +39,7 @@ const REMEDIES: Remedies = {
   readAnew: 'remove its bookmark from the state, and empty its table',
   leaveOut: 'deselect it in the catalog',
   listStreams: 'discover them again',
+  approve: 'add it once to approved_deletes in the configuration',
 }
 
 export interface SingerLogSettings {
