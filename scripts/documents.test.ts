@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../src/config/config.ts'
-import { ALERTS } from '../src/ground/message-ids.ts'
+import type { FailureType } from '../src/ground/errors.ts'
+import { ALERTS, FAILURES } from '../src/ground/message-ids.ts'
 import { RUNBOOK_SECTIONS, runbookRows, runbookUrl } from '../src/ground/runbook.ts'
 import { metricsText } from '../src/protocol/progress/metrics-file.ts'
 import type { SyncProgress } from '../src/protocol/progress/sync-progress.ts'
@@ -176,6 +177,18 @@ describe('the runbook', () => {
   it.each(messages)('has the words of %s as the code says them', (_id, { says, do: advice }) => {
     const isSaid = sources.some((source) => partsOf(says).every((part) => source.includes(part)))
     expect([partsOf(says).length > 0, isSaid, advice !== '']).toEqual([true, true, true])
+  })
+
+  it('lists each failure under the type with which it is thrown', () => {
+    const thrown = sources.flatMap((source) => [
+      ...source.matchAll(/(?:\(\s*|failure: )'(config|transient|system)',\s*(?:id: )?'([\w-]+)'/g),
+    ])
+    expect(thrown.length).toBeGreaterThan(150)
+    const isListed = (type: string, id: string) =>
+      id.startsWith('x-') || FAILURES[type as FailureType].some((one) => one === id)
+    expect(
+      thrown.filter(([, type = '', id = '']) => !isListed(type, id)).map(([text]) => text),
+    ).toEqual([])
   })
 
   it('has no row for a message that is never printed', () => {

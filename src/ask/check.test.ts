@@ -228,7 +228,7 @@ describe('a check that finds nothing to read', () => {
 
   it.each<[string, CheckScenario, string | undefined]>([
     ['a wrong secret', { token: status(400, { error: 'invalid_client' }) }, 'client-not-accepted'],
-    ['paths that are all unknown', { all: status(404) }, 'not-offered'],
+    ['paths that are all unknown', { all: status(404) }, 'api-not-found'],
     ['one cause for all streams', { all: status(403) }, 'no-access'],
     ['scopes of another API', { scope: 'connector-prot-api-people.read' }, 'not-entitled'],
     ['a web page', { all: html }, 'check-failed'],

@@ -223,7 +223,7 @@ function sharedCause(asked: readonly Asked[], facts: Circumstances): IdentifiedM
   if ('error' in first && first.error instanceof HttpError && first.error.is('missing')) {
     const status = `The service responds with ${first.error.status} for every list at ${origin}${mount}${prefix}.`
     const advice = `Check environment.api_name, which is ${apiName}, and the address of the tenant.`
-    return { id: first.error.id, message: `${status} ${advice}` }
+    return { id: 'api-not-found', message: `${status} ${advice}` }
   }
   if (!('error' in first)) {
     const message = `The server at ${origin}${mount} is not the API: its responses are not JSON. Check the tenant, the environment and its addresses.`

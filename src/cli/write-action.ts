@@ -5,7 +5,7 @@ import { openObject } from '../write/journal.ts'
 import { type ObjectName, objects, scopesOf, type WriteRecord } from '../write/objects.ts'
 import {
   countsInWords,
-  failureInWords,
+  failureOf,
   isRefusal,
   type Outcome,
   type OutcomeSummary,
@@ -97,9 +97,11 @@ export async function writeOne(
   const [outcome] = outcomes
   if (outcome === undefined) throw new Error('The record has no outcome.')
   const isMissing = outcome.outcome === 'rejected' && outcome.status === 404
-  if (isRefusal(outcome) && !isMissing)
-    throw new ConnectorError('config', 'records-failed', outcome.reason ?? outcome.outcome)
-  return outcome
+  if (!isRefusal(outcome) || isMissing) return outcome
+  const { outcome: kind, reason = kind } = outcome
+  throw kind === 'unknown'
+    ? new ConnectorError('transient', 'outcome-unknown', reason)
+    : new ConnectorError('config', 'records-failed', reason)
 }
 
 interface Writing {
@@ -120,9 +122,9 @@ async function writeAll(tools: ActionTools, writing: Writing): Promise<ExitCode>
     for (const warning of warningsOf(summary)) tools.log.warn(warning)
   }
   const { counts } = await run(tools, writing, (one) => tools.say(lineOf(one)), tellSummary)
-  const reason = failureInWords(counts, maxRejected, dryRun)
-  if (reason === undefined) return EXIT.done
-  tools.log.warn({ id: 'records-failed', message: reason })
+  const failure = failureOf(counts, maxRejected, dryRun)
+  if (failure === undefined) return EXIT.done
+  tools.log.warn(failure)
   return EXIT.failed
 }
 

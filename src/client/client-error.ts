@@ -75,13 +75,15 @@ export function toClientError(error: unknown, request: FailedRequest): unknown {
   // The token was new and, as far as that is known, had the scope, so a 403 is about the record.
   const isOfScope = error.is(request.isScopeKnown ? 'expired token' : 'permission')
   const missingScope = isOfScope ? scopeName(request.endpoints, request.scope) : undefined
+  const { wordsOfRecord, idOfRecord } = meaningOf(status)
   const meaning =
     missingScope === undefined
-      ? meaningOf(status).wordsOfRecord
+      ? wordsOfRecord
       : `The client probably lacks the scope ${missingScope}; ask the operator of the service for it`
   const message = meaning === undefined ? error.message : inWords(meaning, error, request.loggedUrl)
   const facts = { status, code, reasons, mayHaveHappened, missingScope, retryAfter, cause: error }
-  return new ClientError(error.failure, error.id, message, facts)
+  const id = missingScope === undefined ? idOfRecord : undefined
+  return new ClientError(error.failure, id ?? error.id, message, facts)
 }
 
 /** The failure for a scope that the token is known to lack: no request was sent. */

@@ -17,13 +17,7 @@ import type { CheckResult, Failure } from '../protocol/connector.ts'
 import type { Destination, ObjectSpec, WriteSession, WriteTools } from '../protocol/destination.ts'
 import { openObject } from '../write/journal.ts'
 import { type ObjectName, objects, scopesOf } from '../write/objects.ts'
-import {
-  countsInWords,
-  failureInWords,
-  isRefusal,
-  type Outcome,
-  warningsOf,
-} from '../write/outcome.ts'
+import { countsInWords, failureOf, isRefusal, type Outcome, warningsOf } from '../write/outcome.ts'
 import { createWriter, type Writer } from '../write/writer.ts'
 
 /**
@@ -219,10 +213,10 @@ function openWriteSession(
       ambiguous: sum('ambiguous'),
       unknown: sum('unknown'),
     }
-    const reason = failureInWords(counts, maxRejected, dryRun)
-    if (reason === undefined) return []
-    const message = `${reason} The log says why. No state that covers them was passed on.`
-    return [{ error: new ConnectorError('config', 'records-failed', message) }]
+    const error = failureOf(counts, maxRejected, dryRun)
+    if (error === undefined) return []
+    const message = `${error.message} The log says why. No state that covers them was passed on.`
+    return [{ error: new ConnectorError(error.failure, error.id, message) }]
   }
 }
 

@@ -1,4 +1,4 @@
-import { ConnectorError, type FailureType } from '../ground/errors.ts'
+import { ConnectorError } from '../ground/errors.ts'
 
 /** Codes for certificates that are not trusted. */
 export const CERTIFICATE = /^(CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERR_TLS_CERT)/
@@ -48,18 +48,22 @@ export function toNetworkError(error: unknown, host: string): ConnectorError {
 function brokenProxy(error: ProxyFailure, host: string): ConnectorError {
   const { proxy, status, cause } = error
   const hint = `Check HTTPS_PROXY and HTTP_PROXY, or name ${host} in NO_PROXY.`
-  const failed = (type: FailureType, what: string) =>
-    new NotConnected(type, 'proxy-failed', `${what} ${hint}`, { cause: error })
-  if (status !== undefined) {
-    return status >= 400 && status < 500
-      ? failed('config', `The proxy ${proxy} refuses to connect to ${host} (${status}).`)
-      : failed('transient', `The proxy ${proxy} could not connect to ${host} (${status}).`)
-  }
+  const failed = (what: string) =>
+    new NotConnected('transient', 'proxy-failed', `${what} ${hint}`, { cause: error })
+  if (status !== undefined && status >= 400 && status < 500)
+    return new NotConnected(
+      'config',
+      'proxy-refuses',
+      `The proxy ${proxy} refuses to connect to ${host} (${status}). ${hint}`,
+      { cause: error },
+    )
+  if (status !== undefined)
+    return failed(`The proxy ${proxy} could not connect to ${host} (${status}).`)
   const code = codeOf(cause)
   if (CERTIFICATE.test(code)) return untrusted(`the proxy ${proxy}`, code, error)
   return UNREACHABLE.test(code) || code === 'ENOTFOUND'
-    ? failed('transient', `The proxy ${proxy} could not be reached (${code}).`)
-    : failed('transient', `The connection to the proxy ${proxy} broke (${code}).`)
+    ? failed(`The proxy ${proxy} could not be reached (${code}).`)
+    : failed(`The connection to the proxy ${proxy} broke (${code}).`)
 }
 
 function brokenHost(error: unknown, host: string): ConnectorError {

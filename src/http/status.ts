@@ -54,6 +54,8 @@ export interface StatusMeaning {
   readonly words: string
   /** The sentence for a request for one record. */
   readonly wordsOfRecord?: string
+  /** The id of that sentence, if it means something else. */
+  readonly idOfRecord?: FailureId
   /** A second sentence, with a space before it. */
   readonly advice?: string
   readonly is: readonly StatusKind[]
@@ -108,6 +110,7 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
     words: NOT_OFFERED,
     wordsOfRecord:
       'There is no such record, or the service does not offer this to your tenant or API',
+    idOfRecord: 'record-not-found',
     is: ['missing', 'nothing done', 'not offered', 'unknown', 'dead link', 'of record'],
   },
   405: {

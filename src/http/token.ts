@@ -84,8 +84,8 @@ function processTokenResponse(text: string): TokenGrant {
   if (!isJsonObject(answer)) {
     throw new ConnectorError(
       'transient',
-      'no-access-token',
-      'The token endpoint responded with something that is not a JSON object, such as a page of a proxy. If it does so again, check the authentication address.',
+      'token-not-json',
+      'The token endpoint responded with something that is not a JSON object, such as a page of a proxy. Check the authentication address if it does so again.',
     )
   }
   const value = answer['access_token']

@@ -116,8 +116,8 @@ async function begin(
   if (tasks.length > 0 && tasks.every(isInventory)) {
     throw new ConnectorError(
       'config',
-      'no-stream-selected',
-      'The stream inventory describes the other streams of the same sync, and none of them is selected.',
+      'inventory-alone',
+      'The stream inventory describes the other streams of the same sync, and none of them is selected. Select at least one other stream.',
     )
   }
   const waiting = createWaiting(retryPolicy.time, () =>

@@ -82,9 +82,10 @@ export interface OutcomeSummary {
 
 /**
  * Why a run, or the run after a dry run, fails because of its outcomes: more records are rejected than
- * `max_rejected` allows, or the outcome of some is unknown. Undefined if it does not fail.
+ * `max_rejected` allows, or the outcome of some is unknown, so that a later run has to look for them. Undefined if it
+ * does not fail.
  */
-export function failureInWords(
+export function failureOf(
   {
     rejected,
     ambiguous = 0,
@@ -92,13 +93,17 @@ export function failureInWords(
   }: Pick<OutcomeCounts, 'rejected' | 'unknown'> & Partial<OutcomeCounts>,
   maxRejected: number,
   isDryRun = false,
-): string | undefined {
+): ConnectorError | undefined {
   const refused = rejected + ambiguous
-  const reasons = [
-    ...(refused > maxRejected ? [tooManyRejected(refused, maxRejected, isDryRun)] : []),
-    ...(unknown > 0 ? [unknownOutcomes(unknown)] : []),
-  ]
-  return reasons.length === 0 ? undefined : reasons.join(' ')
+  const lost = unknown > 0 ? [unknownOutcomes(unknown)] : []
+  if (refused > maxRejected) {
+    const reasons = [tooManyRejected(refused, maxRejected, isDryRun), ...lost]
+    return new ConnectorError('config', 'records-failed', reasons.join(' '))
+  }
+  const [reason] = lost
+  return reason === undefined
+    ? undefined
+    : new ConnectorError('transient', 'outcome-unknown', reason)
 }
 
 function tooManyRejected(rejected: number, maxRejected: number, isDryRun: boolean): string {

@@ -202,7 +202,7 @@ function named({ name }: Column): string {
 export function notPublished(copy: string): ConnectorError {
   return new ConnectorError(
     'config',
-    'copy-not-written',
+    'publish-not-supported',
     `The copy given by --publish is not written: ${copy}. The warehouse is in PostgreSQL, where readers never see half of a sync and do not hold it up. Leave --publish out.`,
   )
 }
