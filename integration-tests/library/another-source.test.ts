@@ -278,7 +278,9 @@ describe('a source that breaks the rules', () => {
     }
     const { exitCodes, statuses, errors } = await outcomeOf(reading(read))
     expect([exitCodes, statuses]).toEqual([[1, 1], ENDED])
-    expect(errors).toEqual(['Unexpected error in the connector: a bug [unexpected]'])
+    expect(errors).toEqual([
+      'Unexpected error in the connector: a bug. This is a fault of the connector: report it. [unexpected]',
+    ])
   })
 
   const handing = (json: string) => (output: StreamOutput) =>

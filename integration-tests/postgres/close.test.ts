@@ -49,7 +49,7 @@ describe.skipIf(IS_LEFT_OUT)('protime close in PostgreSQL', () => {
     const history = { history: true }
     expect(await refusal({}, past)).toEqual([
       2,
-      expect.stringMatching(/^protime: .* is not a file of protime sync\./),
+      expect.stringMatching(/^protime: .* is not a warehouse of protime sync\./),
     ])
     await run({}, 'sync')
     expect(await refusal({}, past)).toEqual([

@@ -232,7 +232,7 @@ describe('a command that reads a warehouse', () => {
     const { exitCode, stderr } = await reading('status')
     expect([exitCode, stderr]).toEqual([
       2,
-      `protime: ${warehouse()} is not a file of protime sync. Name one with --warehouse. [not-a-warehouse]\n`,
+      `protime: ${warehouse()} is not a warehouse of protime sync. Name one with --warehouse. [not-a-warehouse]\n`,
     ])
   })
 })

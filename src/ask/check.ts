@@ -288,7 +288,7 @@ function lacking(denied: readonly Stream[], endpoints: Endpoints): string {
   const names = denied.map((stream) => `${stream.stream} (${scopeOf(stream, endpoints)})`)
   return names.length === 0
     ? ''
-    : `Not readable, because the client lacks the scope: ${names.join(', ')}.`
+    : `Not readable, because the client lacks the scope: ${names.join(', ')}. Ask the operator of the service for it.`
 }
 
 function scopeOf(stream: Stream, endpoints: Endpoints): string {

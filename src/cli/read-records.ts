@@ -11,7 +11,7 @@ import { type InputLines, readLines } from '../protocol/input-messages.ts'
 import { deletionOf } from '../protocol/sync-columns.ts'
 import type { ObjectName, WriteRecord } from '../write/objects.ts'
 import { hasKey } from '../write/writer.ts'
-import { UsageError } from './command.ts'
+import { StartError, UsageError } from './command.ts'
 
 /** A record of the input; one that cannot be read has a fault and no data. */
 export interface InputRecord extends Pick<WriteRecord, 'data' | 'isDelete' | 'fault'> {
@@ -19,14 +19,19 @@ export interface InputRecord extends Pick<WriteRecord, 'data' | 'isDelete' | 'fa
   readonly line: number
 }
 
-/** Throws a UsageError unless the input is stdin (`-`) or a file that can be read. */
+/** Throws unless the input is stdin (`-`) or a file that can be read. */
 export async function checkInput(path: string): Promise<void> {
   if (path === '-') return
   try {
     await access(path, constants.R_OK)
     if (!(await stat(path)).isDirectory()) return
   } catch (error) {
-    throw new UsageError(`the file of --from cannot be read: ${(error as Error).message}`)
+    const { code } = error as NodeJS.ErrnoException
+    throw new StartError(
+      'config',
+      'file-not-readable',
+      `The file given by --from cannot be read (${code}): ${path}.`,
+    )
   }
   throw new UsageError(`--from names a folder: ${path}; name a file, or - for stdin`)
 }

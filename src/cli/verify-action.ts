@@ -230,7 +230,7 @@ function chosenStreams(options: VerifyOptions, { config, input }: ActionTools): 
       const { failure, id, message } = unknownStream(
         name,
         dateFields.keys(),
-        source.unknownStreamHint,
+        source.unknownStreamHint?.(name),
       )
       throw new StartError(failure, id, `${name}: ${message}`)
     }

@@ -47,9 +47,12 @@ export class InterruptedError extends Error {
 export function asConnectorError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error
   const text = error instanceof Error ? error.message : String(error)
-  return new ConnectorError('system', 'unexpected', `Unexpected error in the connector: ${text}`, {
-    cause: error,
-  })
+  return new ConnectorError(
+    'system',
+    'unexpected',
+    `Unexpected error in the connector: ${text}${/[.!?]$/.test(text) ? '' : '.'} This is a fault of the connector: report it.`,
+    { cause: error },
+  )
 }
 
 /**

@@ -188,7 +188,7 @@ export function createClient(settings: ClientSettings): Client {
     throw new ConnectorError(
       'system',
       'token-response-too-large',
-      'The response of the token endpoint is too large.',
+      'The response of the token endpoint is too large. Check the authentication address.',
     )
   }
 

@@ -243,6 +243,6 @@ function unknownEncoding(encoding: string): ConnectorError {
   return new ConnectorError(
     'system',
     'unknown-encoding',
-    `The response of the service is encoded as ${name}, which was not requested.`,
+    `The response of the service is encoded as ${name}, which was not requested. Turn it off in the proxy between the connector and the service.`,
   )
 }

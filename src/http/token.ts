@@ -102,7 +102,7 @@ function processTokenResponse(text: string): TokenGrant {
     throw new ConnectorError(
       'system',
       'no-bearer-token',
-      'The token endpoint responded with a token that is not a bearer token.',
+      'The token endpoint responded with a token that is not a bearer token. Check the authentication address.',
     )
   }
   const seconds = Number(answer['expires_in'])

@@ -325,7 +325,7 @@ class PendingRequest implements Dispatcher.DispatchHandler {
     throw new ConnectorError(
       'transient',
       'no-final-response',
-      `${this.#host} sends interim responses (1xx), but no final one.`,
+      `${this.#host} sends interim responses (1xx), but no final one. Try again later.`,
     )
   }
 }

@@ -88,8 +88,8 @@ export interface Source<Config> {
   configure(input: unknown, log: Log): Config
   /** The streams that can be read with a configuration; without one, those that any configuration can read. */
   streams(config?: Config): readonly StreamSpec[]
-  /** Appended to the error for a stream of the catalog that is not among `streams`. */
-  readonly unknownStreamHint?: string
+  /** Appended to the error for a stream of this name, which is not among `streams`. */
+  unknownStreamHint?(name: string): string | undefined
   /** Checks the configuration. It throws only what must stop the process; problems are part of the result. */
   check(config: Config, tools: Tools): Promise<CheckResult>
   /**

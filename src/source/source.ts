@@ -22,6 +22,12 @@ export function offeredStreams(config?: Config): ReadonlyMap<string, Stream> {
   return new Map([...available].filter(([, stream]) => keepsKey(stream, privacy)))
 }
 
+/** Why a stream of this name is not offered. */
+const HINTS: ReadonlyMap<string, string> = new Map([
+  ['activity_definitions', 'Name activity structures in the configuration to read it.'],
+  ['external_references', 'It is left out because personal_data leaves out its values.'],
+])
+
 /**
  * Creates the source from the configuration, the streams and the sync. Only the commands that send requests import the
  * code for it. For `retryPolicy` see `createConnector`.
@@ -29,8 +35,7 @@ export function offeredStreams(config?: Config): ReadonlyMap<string, Stream> {
 export function createSource(retryPolicy?: RetryPolicy): Source<Config> {
   const waits = retryPolicy === undefined ? {} : { retryPolicy }
   return {
-    unknownStreamHint:
-      'For activity_definitions, name activity structures in the configuration. external_references is left out where personal_data leaves out its values.',
+    unknownStreamHint: (name) => HINTS.get(name),
 
     configure,
 

@@ -190,7 +190,7 @@ export function createStreamState(
       log.warn(
         warningOf(
           'ids-too-many',
-          `the set of live ids is too large for the state, so rows that vanish no longer become deletes. They keep an older _generation than the newest; the user's guide has a query that finds them.`,
+          `the set of live ids is too large for the state, so rows that vanish no longer become deletes. They keep an older _generation than the newest; docs/how-a-sync-works.md has a query that finds them.`,
         ),
       )
     return encoded

@@ -39,7 +39,7 @@ async function heldIn(
     throw new ConnectorError(
       'config',
       'not-a-warehouse',
-      `${path} is not a file of protime sync. Name one with --warehouse, or rows with --rows.`,
+      `${path} is not a warehouse of protime sync. Name one with --warehouse, or rows with --rows.`,
     )
   const columns = await storedColumns(landing)
   const present = await landing.present()

@@ -28,7 +28,7 @@ export async function isOwned(
   throw new ConnectorError(
     'config',
     'warehouse-of-another-tenant',
-    `${path} has the rows of another tenant: of ${tenant} in ${environment}, but the configuration is for ${owner.tenant} in ${owner.environment}. Name another file with --warehouse.`,
+    `${path} has the rows of another tenant: of ${tenant} in ${environment}, but the configuration is for ${owner.tenant} in ${owner.environment}. Name another warehouse with --warehouse.`,
   )
 }
 
@@ -68,7 +68,7 @@ export async function openOwned(
   throw new ConnectorError(
     'config',
     'not-a-warehouse',
-    `${path} is not a file of protime sync. Name one with --warehouse.`,
+    `${path} is not a warehouse of protime sync. Name one with --warehouse.`,
   )
 }
 
@@ -150,10 +150,10 @@ function ofAnotherVersion(path: string, format: number): ConnectorError {
   const version = format > FORMAT ? 'later' : 'earlier'
   const advice =
     format > FORMAT
-      ? 'Update the program, or name another file with --warehouse.'
+      ? 'Update the program, or name another warehouse with --warehouse.'
       : format === FORMAT_BEFORE
-        ? 'Run protime sync: it takes the file over.'
-        : 'Remove it, or name another file with --warehouse: the sync reads everything into a new one.'
+        ? 'Run protime sync, which takes it over.'
+        : 'Remove it, or name another warehouse with --warehouse: the sync reads everything into a new one.'
   return new ConnectorError(
     'config',
     'made-by-another-version',

@@ -45,7 +45,7 @@ async function ageIn(landing: Landing, path: string): Promise<WarehouseAge> {
     throw new ConnectorError(
       'config',
       'not-a-warehouse',
-      `${path} is not a file of protime sync. Name one with --warehouse.`,
+      `${path} is not a warehouse of protime sync. Name one with --warehouse.`,
     )
   const [owner = []] = await landing.query(
     `SELECT tenant, environment FROM ${account}.owner LIMIT 1`,

@@ -124,7 +124,7 @@ async function syncFile<Config>(
   history?: string,
 ): Promise<WarehouseSync> {
   const { source, config, path, streams, owner, waitMs = 0, publish, rewrites, tools } = settings
-  const specs = chosen(source.streams(config), streams, source.unknownStreamHint)
+  const specs = chosen(source.streams(config), streams, (name) => source.unknownStreamHint?.(name))
   const engine = engineOf(path)
   if (publish !== undefined) await engine.assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
@@ -146,7 +146,7 @@ async function syncFile<Config>(
 function chosen(
   offered: readonly StreamSpec[],
   names: readonly string[] | undefined,
-  hint: string | undefined,
+  hint: (name: string) => string | undefined,
 ): readonly StreamSpec[] {
   if (names === undefined) return offered
   if (names.length === 0)
@@ -161,7 +161,7 @@ function chosen(
     const { failure, id, message } = unknownStream(
       name,
       offered.map((one) => one.name),
-      hint,
+      hint(name),
     )
     throw new ConnectorError(failure, id, `${name}: ${message}`)
   })

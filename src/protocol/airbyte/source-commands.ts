@@ -44,7 +44,7 @@ async function read<Config>(
     const { name, syncMode: mode, refresh } = configured
     const spec = offered.get(name)
     if (spec === undefined)
-      refuse(name, unknownStream(name, offered.keys(), source.unknownStreamHint))
+      refuse(name, unknownStream(name, offered.keys(), source.unknownStreamHint?.(name)))
     else if (mode !== 'full_refresh' && mode !== 'incremental') refuse(name, unknownMode(mode))
     else {
       const rules = chosenFields(spec, configured)

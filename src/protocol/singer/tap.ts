@@ -75,7 +75,7 @@ export async function sync<Config>(
     if (spec === undefined) {
       refused.push({
         stream: name,
-        error: unknownStream(name, offered.keys(), source.unknownStreamHint),
+        error: unknownStream(name, offered.keys(), source.unknownStreamHint?.(name)),
       })
       continue
     }

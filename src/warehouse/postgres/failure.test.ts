@@ -81,7 +81,7 @@ describe('the failure of a statement', () => {
     ],
     [
       failed('42501', 'permission denied for table people'),
-      'The role lacks a right on the warehouse: permission denied for table people. Give it the rights that the page about warehouses names.',
+      'The role lacks a right on the warehouse: permission denied for table people. Give it the rights in docs/warehouse.md, "PostgreSQL".',
     ],
     [
       failed('53100', 'the device is out of room'),

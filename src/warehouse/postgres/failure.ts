@@ -64,7 +64,7 @@ export function failureOf(error: unknown): LandingFailure {
       error: new ConnectorError(
         'config',
         'rights-missing',
-        `The role lacks a right on the warehouse: ${messageOf(error)}. Give it the rights that the page about warehouses names.`,
+        `The role lacks a right on the warehouse: ${messageOf(error)}. Give it the rights in docs/warehouse.md, "PostgreSQL".`,
         { cause: error },
       ),
       isOfAll: false,
