@@ -166,7 +166,7 @@ describe('a wait that is longer than retry_minutes', () => {
     const recording = await runScenario(
       secondPage(() => reply(status, '', { 'retry-after': header })),
     )
-    expectFailure(recording, 'transient', 'longer than the connector retries a request')
+    expectFailure(recording, 'transient', 'longer than retry_minutes allows')
     expectStoppedBeforeSecondPage(recording)
     // It was not waited for: the page was asked for once, and an hour is longer than this test.
     expect(recording.service.requests.filter(({ target }) => target === SECOND)).toHaveLength(1)
@@ -265,7 +265,7 @@ describe('an answer that asks to wait', () => {
       api: () => () => page([]),
       token: () => () => reply(429, '', { 'retry-after': '3600' }),
     })
-    expectFailure(recording, 'transient', 'longer than the connector retries a request')
+    expectFailure(recording, 'transient', 'longer than retry_minutes allows')
     expectNoLeak(recording)
   })
 

@@ -99,7 +99,7 @@ describe('protime init', () => {
   it.each([
     ['a secret that the service refuses', () => answers('wrong'), 'invalid_client'],
     ['an environment that is none', () => ['acme', 'custom'], 'custom is not an environment'],
-    ['answers that end early', () => answers().slice(0, 3), '\nprotime: The answers ended'],
+    ['answers that end early', () => answers().slice(0, 3), '\nprotime: The input ended'],
   ])('writes nothing for %s', async (_, given, words) => {
     const { exitCode, stderr } = await protime(['init'], () => piped(given()))
     expect(exitCode).toBe(2)

@@ -196,7 +196,7 @@ it('a store that is removed while the server runs is written again', async () =>
   const server = await scene.serve()
   await until(() => scene.orders().length === 1)
   rmSync(scene.file('webhooks.json'))
-  await until(() => server.heard().includes('was gone'))
+  await until(() => server.heard().includes('was deleted'))
   const { webhooks } = JSON.parse(readFileSync(scene.file('webhooks.json'), 'utf8'))
   expect(webhooks.filter(({ key }: { key?: string }) => key !== undefined)).toHaveLength(FEW.length)
 })

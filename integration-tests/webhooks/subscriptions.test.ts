@@ -186,7 +186,7 @@ describe('protime webhooks serve', () => {
     await scene.emulator.elapse({ minutes: 61 })
     const other = await scene.protime('webhooks', 'delete', webhook?.id ?? '')
     expect(other.exitCode).toBe(0)
-    await until(() => server.heard().includes('it is gone'))
+    await until(() => server.heard().includes('it no longer exists'))
     await untilKept(scene, ['people'])
   })
 

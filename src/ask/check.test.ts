@@ -219,7 +219,7 @@ describe('a check that finds nothing to read', () => {
         all: (response) => reply(response, 429, '', { 'retry-after': '60' }),
         check: { limitMs: 20_000 },
       },
-      /^No stream can be read\. The service asks to wait 1 minute, which is longer/,
+      /^No stream can be read\. The service requires a wait of 1 minute \(Retry-After\), which is longer/,
     ],
   ])('asks %s', async (_, scenario, words) => {
     const { isUsable, message } = await check(scenario)

@@ -332,7 +332,7 @@ function silence({ client, seconds }: Circumstances, { host }: URL): IdentifiedM
   return client.traffic.refusals > 0
     ? warningOf(
         'check-failed',
-        `The service asks to wait for longer than the ${seconds} seconds of a check, because it gets too many requests. Try again later.`,
+        `The service is throttling requests for longer than the ${seconds} seconds of a check. Try again later.`,
       )
     : warningOf(
         'check-failed',

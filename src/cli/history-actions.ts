@@ -47,7 +47,7 @@ export async function forgetPerson(
   const versions = await orStartError(withLanding(openedBy(tools, choice), work))
   await tools.say({ versions })
   tools.log.info(
-    'Bytes of them may remain: in a DuckDB file until protime person erase writes it anew, in PostgreSQL until VACUUM FULL of the tables closed_…',
+    'Bytes of them may remain: in a DuckDB file until protime person erase rewrites it, in PostgreSQL until VACUUM FULL of the tables closed_…',
   )
   return EXIT.done
 }

@@ -66,7 +66,7 @@ async function askAnswers(
     log.warn(
       warningOf(
         'environment-not-known',
-        `${environment} is not an environment: answer production, sandbox, or an address that begins with https://`,
+        `${environment} is not an environment: enter production, sandbox, or an address that begins with https://`,
       ),
     )
     environment = await askEnvironment()
@@ -191,7 +191,7 @@ function createQuestions({ stdin, stderr, signal }: Asked): Questions {
       throw new StartError(
         'config',
         'answers-ended',
-        'The answers ended before the last question. Nothing was written.',
+        'The input ended before the last question. Nothing was written.',
       )
     }
     return value.trim()

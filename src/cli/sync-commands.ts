@@ -138,7 +138,7 @@ export function addSync(program: Command, act: Act): void {
     .option('--full-refresh', 'read the streams from the beginning')
     .option(
       '--rewrite',
-      'read everything anew, in DuckDB into a new file; needed after a change of the settings of personal data',
+      'read everything again, in DuckDB into a new file; needed after a change of the settings of personal data',
     )
     .option('--drop-others', 'with --rewrite: lose what no sync has created in the file')
     .option('--forget-history', 'with --rewrite: lose what rows were before')

@@ -177,7 +177,7 @@ describe('a Retry-After', () => {
     const { get, sent } = scene(() => [429, { 'retry-after': '3600' }])
     expect(await failureOf(get())).toMatchObject({
       failure: 'transient',
-      message: expect.stringMatching(/asks to wait 60 minutes.*retry_minutes/),
+      message: expect.stringMatching(/requires a wait of 60 minutes.*retry_minutes/),
     })
     expect(sent).toHaveLength(1)
   })
@@ -196,7 +196,7 @@ describe('a Retry-After', () => {
     const causes: RetryCause[] = []
     await get(PEOPLE, { onRetry: (retryCause) => causes.push(retryCause) })
     expect(causes).toEqual([
-      { reason: expect.stringContaining('too many requests'), until: new Date(9000) },
+      { reason: expect.stringContaining('Too many requests'), until: new Date(9000) },
     ])
   })
 

@@ -120,7 +120,7 @@ describe('the wait before the next attempt', () => {
     expect(tooLongToWait(ms)).toMatchObject({
       failure: 'transient',
       id: 'asked-to-wait',
-      message: expect.stringContaining(`asks to wait ${words}, which`),
+      message: expect.stringContaining(`requires a wait of ${words} (Retry-After), which`),
       retryAfterMs: ms,
     })
   })

@@ -190,7 +190,7 @@ export function tooLongToWait(retryAfterMs: number): ConnectorError {
   return new ConnectorError(
     'transient',
     'asked-to-wait',
-    `The service asks to wait ${minutes === 1 ? '1 minute' : `${minutes} minutes`}, which is longer than the connector retries a request (retry_minutes, or a few seconds in a check). Nothing is lost; try again after that time.`,
+    `The service requires a wait of ${minutes === 1 ? '1 minute' : `${minutes} minutes`} (Retry-After), which is longer than retry_minutes allows, or a check, which waits for a few seconds only. Nothing is lost; try again after that time.`,
     { retryAfterMs },
   )
 }

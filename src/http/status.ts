@@ -122,7 +122,7 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
   407: {
     failure: 'config',
     id: 'proxy-password',
-    words: 'The proxy asks for a password; put it into HTTPS_PROXY (http://user:password@host)',
+    words: 'The proxy requires a password; put it into HTTPS_PROXY (http://user:password@host)',
     is: [],
   },
   408: { ...UNEXPECTED_FOR_NOW, is: ['retryable', 'uncertain'] },
@@ -157,7 +157,7 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
   429: {
     failure: 'transient',
     id: 'asked-too-often',
-    words: 'The service gets too many requests',
+    words: 'Too many requests',
     is: ['retryable', 'nothing done', 'rate limit'],
   },
   500: { ...FAILS, is: ['retryable', 'uncertain'] },

@@ -68,7 +68,7 @@ function logResult(vanished: number, outcome: ListsOutcome, context: StreamConte
   } else if (outcome === 'read') {
     log.info(`${what}; a recheck did not find them either, so they are deleted.`)
   } else {
-    log.info(`${what}, so they are deleted; the service has no way to look a second time.`)
+    log.info(`${what}, so they are deleted; the service offers no way to recheck them.`)
   }
 }
 

@@ -9,7 +9,7 @@ export function refusedDelta(error: HttpError): ConnectorError {
   return new ConnectorError(
     'transient',
     'delta-refused',
-    `The service refused the delta of this collection, which it offered before. Nothing is lost, and the next sync tries again; if the service no longer offers this delta, the stream has to be read anew, from its list. ${error.message}`,
+    `The service refused the delta of this collection, which it offered before. Nothing is lost, and the next sync tries again; if the service no longer offers this delta, the stream has to be read from the beginning, from its list. ${error.message}`,
     { cause: error },
   )
 }

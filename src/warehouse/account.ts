@@ -141,7 +141,7 @@ export class RedactedOtherwise extends ConnectorError {
     super(
       'config',
       'redacted-otherwise',
-      `${path} was filled with other settings of personal data, and rows that have not changed since would stay as those settings left them. Add --rewrite: the sync then reads everything anew.`,
+      `${path} was filled with other settings of personal data, and rows that have not changed since would stay as those settings left them. Add --rewrite: the sync then reads everything again.`,
     )
   }
 }

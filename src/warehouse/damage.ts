@@ -44,7 +44,7 @@ export function warningOfDamage(
   present: PresentTables,
 ): IdentifiedMessage | undefined {
   const isGone = present.columnsOf(name) === undefined
-  const lacks = isGone ? 'its table is gone' : `its table lacks columns, ${lost.join(', ')}`
+  const lacks = isGone ? 'its table was dropped' : `its table lacks columns, ${lost.join(', ')}`
   const what = [
     ...(lost.length > 0 ? [lacks] : []),
     ...(retyped.length > 0

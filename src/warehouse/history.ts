@@ -33,7 +33,7 @@ export function assertForgettable(path: string, span: string | undefined, isAllo
   throw new ConnectorError(
     'config',
     'history-would-end',
-    `--rewrite would remove the history of ${path}: what rows were before cannot be read again. Add --forget-history to lose it; history then begins anew.`,
+    `--rewrite would remove the history of ${path}: what rows were before cannot be read again. Add --forget-history to lose it; history then begins again.`,
   )
 }
 

@@ -7,7 +7,7 @@ export function unwritable(error: unknown): ConnectorError {
   return new ConnectorError(
     'system',
     'warehouse-not-written',
-    `The warehouse cannot be written: ${reason(error)}. It has the rows of the last commit, and the next sync continues there.`,
+    `The warehouse cannot be written: ${reason(error)}. The rows of the last commit are safe, and the next sync continues there.`,
     { cause: error },
   )
 }

@@ -96,8 +96,8 @@ describe('a table that somebody has changed', () => {
   const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
 
   it.each([
-    ['its table is gone', 'DROP TABLE jobs'],
-    ['its table is gone', 'ALTER TABLE jobs RENAME TO old_jobs'],
+    ['its table was dropped', 'DROP TABLE jobs'],
+    ['its table was dropped', 'ALTER TABLE jobs RENAME TO old_jobs'],
     ['its table lacks columns, name', 'ALTER TABLE jobs DROP COLUMN name'],
     ['its table lacks columns, _known_from', 'ALTER TABLE jobs DROP COLUMN _known_from'],
     ['its table lacks columns, id', 'ALTER TABLE jobs RENAME COLUMN id TO number'],

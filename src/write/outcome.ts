@@ -216,8 +216,7 @@ export function refusalOf(error: unknown): Verdict {
   return { ...verdict, ...(status !== undefined && { status }) }
 }
 
-const UNANSWERED =
-  'The service did not answer an attempt before this one, and may have done it all the same.'
+const UNANSWERED = 'The service did not respond to an earlier attempt, which may have succeeded.'
 
 /** An object cannot be written, while others may be: the service refuses every request for it. */
 export class ObjectRefusal extends ConnectorError {

@@ -52,7 +52,7 @@ export async function openDatabase(
 ): Promise<Database> {
   const { DuckDBInstance } = await load()
   // DuckDB takes what follows a question mark as options, not as a part of the path.
-  if (path.includes('?')) throw badName(path, 'a question mark')
+  if (path.includes('?')) throw badName(path, 'with a question mark')
   if (temporary !== undefined) for (const file of [path, `${path}.wal`]) ownFile(file)
   else if (sizeOf(path) === 0) throw noFile(path)
   else sizeOf(`${path}.wal`)
@@ -81,7 +81,7 @@ export async function openDatabase(
   const [name, place] = await databaseOf(connection)
   if (typeof place === 'string' && !OUR_SCHEMAS.has(String(name).toLowerCase())) return database
   database.close()
-  throw typeof place === 'string' ? badName(path, `the name of a schema, ${name}`) : noDuckDb(path)
+  throw typeof place === 'string' ? badName(path, `after a schema, ${name}`) : noDuckDb(path)
 }
 
 /**
@@ -107,7 +107,7 @@ function badName(path: string, what: string): ConnectorError {
   return new ConnectorError(
     'config',
     'warehouse-not-opened',
-    `The warehouse ${path} cannot be opened: DuckDB takes no file that is called by ${what}. Name another file with --warehouse.`,
+    `The warehouse ${path} cannot be opened: DuckDB does not open a file named ${what}. Name another file with --warehouse.`,
   )
 }
 

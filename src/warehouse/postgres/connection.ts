@@ -119,6 +119,6 @@ function missing(address: PostgresAddress): never {
   throw new ConnectorError(
     'config',
     'password-missing',
-    `The server of ${shownAddress(address)} asks for a password. Set PGPASSWORD, or write it into the password file of PostgreSQL (~/.pgpass).`,
+    `The server of ${shownAddress(address)} requires a password. Set PGPASSWORD, or write it into the password file of PostgreSQL (~/.pgpass).`,
   )
 }

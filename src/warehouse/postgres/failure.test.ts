@@ -85,11 +85,11 @@ describe('the failure of a statement', () => {
     ],
     [
       failed('53100', 'the device is out of room'),
-      'The warehouse cannot be written: no space is left on the disk. It has the rows of the last commit, and the next sync continues there.',
+      'The warehouse cannot be written: no space is left on the disk. The rows of the last commit are safe, and the next sync continues there.',
     ],
     [
       failed('UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'unable to verify'),
-      'The warehouse cannot be written: unable to verify. It has the rows of the last commit, and the next sync continues there.',
+      'The warehouse cannot be written: unable to verify. The rows of the last commit are safe, and the next sync continues there.',
     ],
   ])('is told in words, with the first line of the server: %#', (error, message) => {
     expect(failureOf(error).error.message).toBe(message)
@@ -101,7 +101,7 @@ describe('the failure of a statement', () => {
     [' (adults)', Object.assign(failed('23514', 'Ann'), { constraint: 'adults' })],
   ])('quotes no value of a row, only its SQLSTATE and constraint%s: %#', (constraint, error) => {
     expect(failureOf(error).error.message).toBe(
-      `The warehouse cannot be written: PostgreSQL refuses a row with SQLSTATE ${error.code}${constraint}, and its message may quote a value. It has the rows of the last commit, and the next sync continues there.`,
+      `The warehouse cannot be written: PostgreSQL refuses a row with SQLSTATE ${error.code}${constraint}, and its message may quote a value. The rows of the last commit are safe, and the next sync continues there.`,
     )
   })
 

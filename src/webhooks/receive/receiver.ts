@@ -76,9 +76,9 @@ function createQuietLog(log: Log, time: Pick<Time, 'now' | 'every'>): QuietLog {
 type Decision = RefusalReason | 'taken' | 'no-key-yet'
 
 const WORDS: Partial<Record<Decision, string>> = {
-  'no-header': 'they are not signed, so somebody else has sent them',
+  'no-header': 'they are not signed, so they do not come from the service',
   'other-scheme':
-    'the signature is not HMAC-SHA256; unless somebody else has sent them, the service signs in another way than this version knows',
+    'the signature is not HMAC-SHA256; unless they do not come from the service, it signs in another way than this version knows',
   'no-key-fits': 'the signature is not by a key of this webhook',
   'too-large':
     'the body is larger than any event should be; the service will disable the webhook after 72 hours of this',

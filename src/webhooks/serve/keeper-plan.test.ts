@@ -48,7 +48,7 @@ describe('a webhook', () => {
   it.each([
     ['that is valid for long', record(), undefined],
     ['without an end', record({ validUntil: undefined }), undefined],
-    ['that is gone', undefined, { why: 'it is gone', isOver: true }],
+    ['that is gone', undefined, { why: 'it no longer exists', isOver: true }],
     ['that is disabled', record(disabled), { why: 'its status is Disabled', isOver: true }],
     ['that has expired', record({ validUntil: at(-1) }), expired(-1)],
     ['that expires now', record({ validUntil: NOW }), expired(0)],
@@ -101,7 +101,7 @@ function creation(why?: string, { over = '', tries = 0, failures = 0 } = {}): st
 }
 
 const paused = (why: string, pause: string) =>
-  `warn: ${why}. The next one is created ${pause} after the previous one.`
+  `warn: ${why}. To avoid creating many, the next one is created ${pause} after the previous one.`
 const unusable = (why: string, pause: string) => paused(`The webhook cannot be used: ${why}`, pause)
 
 describe('the plan', () => {
@@ -122,8 +122,8 @@ describe('the plan', () => {
   it.each<[string, StoredHook[], Webhook[], string[]]>([
     ['nothing yet', [], [], [creation()]],
     ['a usable one', [hook()], [record()], []],
-    ['a lost one', [hook()], [], [creation('it is gone', { over: '1' })]],
-    ['a lost one that is new', [made(0.5)], [], [unusable('it is gone', 'an hour')]],
+    ['a lost one', [hook()], [], [creation('it no longer exists', { over: '1' })]],
+    ['a lost one that is new', [made(0.5)], [], [unusable('it no longer exists', '1 hour')]],
     [
       'one that ends soon',
       [hook()],
@@ -183,19 +183,19 @@ describe('the plan', () => {
       'a creation that failed before another webhook was made, which is lost',
       [made(2), creating(3, { failures: 5, destinationUrl: urlOf('b') })],
       [],
-      ['forget one without an id', creation('it is gone', { over: '1' })],
+      ['forget one without an id', creation('it no longer exists', { over: '1' })],
     ],
     [
       'a creation that failed after another webhook was lost',
       [creating(2, { failures: 5, destinationUrl: urlOf('b') }), made(3)],
       [],
-      ['forget one without an id', creation('it is gone', { over: '1', failures: 6 })],
+      ['forget one without an id', creation('it no longer exists', { over: '1', failures: 6 })],
     ],
     [
       'a creation that failed after another webhook was lost at once',
       [made(0.5), creating(0.4, { destinationUrl: urlOf('b') })],
       [],
-      [unusable('it is gone', 'an hour')],
+      [unusable('it no longer exists', '1 hour')],
     ],
     [
       'a failed creation for another collection',
@@ -228,13 +228,13 @@ describe('the plan', () => {
       'a new one that is disabled',
       [made(5 / 60)],
       [record(disabled)],
-      [unusable('its status is Disabled', 'an hour')],
+      [unusable('its status is Disabled', '1 hour')],
     ],
     [
       'one that stays uninitialized',
       [made(11 / 60)],
       [record(starting)],
-      [unusable('its status is Uninitialized', 'an hour')],
+      [unusable('its status is Uninitialized', '1 hour')],
     ],
     [
       'one that has stayed so for an hour',
@@ -278,7 +278,7 @@ describe('the plan', () => {
       'a retired one that was created just now',
       [retired(-0.1, { createdAt: at(-0.5).toISOString() })],
       [],
-      [paused('There is no webhook', 'an hour')],
+      [paused('There is no usable webhook', '1 hour')],
     ],
     [
       'a retired one that is still listed',

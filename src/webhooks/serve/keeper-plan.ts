@@ -117,7 +117,7 @@ export function faultOf(
   record: Webhook | undefined,
   now: Date,
 ): Fault | undefined {
-  if (record === undefined) return { why: 'it is gone', isOver: true }
+  if (record === undefined) return { why: 'it no longer exists', isOver: true }
   if (!isEnabled(record)) return { why: `its status is ${record.status}`, isOver: true }
   const until = record.validUntil
   if (until === undefined) return undefined
@@ -208,10 +208,11 @@ function keep(
   // The reason was logged when it failed.
   if (paused.state === 'creating') return []
   const pause = pauseAfter(paused, recordOf(paused, listed)) / HOUR
-  const reason = why === undefined ? 'There is no webhook' : `The webhook cannot be used: ${why}`
+  const reason =
+    why === undefined ? 'There is no usable webhook' : `The webhook cannot be used: ${why}`
   const warning = warningOf(
     'webhook-paused',
-    `${reason}. The next one is created ${pause === 1 ? 'an hour' : `${pause} hours`} after the previous one.`,
+    `${reason}. To avoid creating many, the next one is created ${pause === 1 ? '1 hour' : `${pause} hours`} after the previous one.`,
   )
   return [{ do: 'warn', collection, warning }]
 

@@ -172,7 +172,7 @@ export async function startServer(
           log.warn(
             warningOf(
               'store-rewritten',
-              `The store ${storePath} was gone. It is written again, with all keys.`,
+              `The store ${storePath} was deleted. It is written again, with all keys.`,
             ),
           ),
         (error: Error) =>

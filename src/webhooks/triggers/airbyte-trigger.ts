@@ -67,7 +67,7 @@ export function createAirbyteTrigger(settings: AirbyteSettings): Trigger {
       throw new ConnectorError(
         'config',
         'no-airbyte-token',
-        `Airbyte gave no token (status ${error.status}): check AIRBYTE_URL, AIRBYTE_CLIENT_ID and AIRBYTE_CLIENT_SECRET.`,
+        `Airbyte returned no token (status ${error.status}): check AIRBYTE_URL, AIRBYTE_CLIENT_ID and AIRBYTE_CLIENT_SECRET.`,
       )
     })
   }

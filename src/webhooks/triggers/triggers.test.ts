@@ -348,7 +348,7 @@ describe('--airbyte-connection', () => {
       const { airbyte, trigger } = await start()
       airbyte.outage = outage
       await expect(trigger.check?.(never)).rejects.toThrow(
-        `Airbyte gave no token (status ${outage}): check AIRBYTE_URL`,
+        `Airbyte returned no token (status ${outage}): check AIRBYTE_URL`,
       )
     },
   )
