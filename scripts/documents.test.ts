@@ -217,6 +217,10 @@ const UNUSUAL: readonly [RegExp, instead: string][] = [
   [/\bfailures of the kind\b/i, 'configuration error, transient failure'],
   [/\b(?:is|are|been|not) read to (?:its|the) end\b/, 'completed'],
   [/\ba person has to act\b/i, 'needs manual action'],
+  [/\bgets too many requests\b|\basks to wait (?:\d|\$\{)/, 'too many requests, requires a wait'],
+  [/\basks for a password\b/, 'requires a password'],
+  [/\bgave no token\b/, 'returned no token'],
+  [/\b(?:table|store) (?:is|was) gone\b/, 'dropped, deleted, no longer exists'],
   [
     /\b(?:the|tell its|ask its) operator\b(?! of the\s+service| or is| \$\{)/i,
     'the operator of the service, or you',

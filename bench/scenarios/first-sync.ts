@@ -73,7 +73,7 @@ const TENANTS: readonly Tenant[] = [
   { people: 100, months: 24, latencyMs: 100 },
 ]
 const PAGE_SIZE = 1000
-const COLUMNS = ['people', 'months', '     rows', 'requests', 's/answer', 'seconds', 'peak MB']
+const COLUMNS = ['people', 'months', '     rows', 'requests', 's/response', 'seconds', 'peak MB']
 
 /**
  * How long the first sync of all streams takes, by the size of the tenant: on loopback, which is what the

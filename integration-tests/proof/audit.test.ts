@@ -24,7 +24,7 @@ describe('an audit', () => {
     await unheard(() => emulator.insert('jobs'))
     const { warnings } = await sync()
     expect(warnings).toEqual([
-      'jobs: the delta had not reported 1 row: new in the list, and written by the audit. [delta-was-silent]',
+      'jobs: the delta had not reported 1 row: new in the list, and written by the audit. [changes-not-reported]',
     ])
     expect(differences()).toEqual([])
   })
@@ -35,7 +35,7 @@ describe('an audit', () => {
     await unheard(() => emulator.update('jobs', 3, { name: { default: 'Baker' } }))
     const { warnings } = await sync()
     expect(warnings).toEqual([
-      'jobs: the delta had not reported 1 row: changed in the list, and written again by the audit. [delta-was-silent]',
+      'jobs: the delta had not reported 1 row: changed in the list, and written again by the audit. [changes-not-reported]',
     ])
     expect(differences()).toEqual([])
   })
@@ -45,7 +45,7 @@ describe('an audit', () => {
     await unheard(() => emulator.remove('jobs', 3))
     const { warnings, deleted, requests } = await sync()
     expect(warnings).toEqual([
-      'jobs: the delta had not reported 1 row: not in the list, not found by a recheck either, and deleted by the audit. [delta-was-silent]',
+      'jobs: the delta had not reported 1 row: not in the list, not found by a recheck either, and deleted by the audit. [changes-not-reported]',
     ])
     expect(deleted).toEqual([3])
     expect(requests.at(-1)).toBe('/jobs/3?')
@@ -135,7 +135,7 @@ describe('an audit', () => {
     await unheard(() => emulator.update('jobs', 3, { name: { default: 'Changed' } }))
     const { warnings } = await sync()
     expect(warnings).toEqual([
-      'jobs: the delta had not reported 1 row: changed in the list, and written again by the audit. [delta-was-silent]',
+      'jobs: the delta had not reported 1 row: changed in the list, and written again by the audit. [changes-not-reported]',
     ])
     expect(differences()).toEqual([])
   })

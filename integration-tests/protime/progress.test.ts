@@ -212,7 +212,7 @@ it('a tap measures its sync in METRIC lines', async () => {
   expect(points.slice(-6).map(({ metric }) => metric)).toEqual([
     'http_request_count',
     'http_retry_count',
-    'http_refusal_count',
+    'http_throttled_count',
     'http_response_bytes',
     'http_request_duration',
     'job_duration',

@@ -329,7 +329,7 @@ function unregistered(names: readonly string[]): string {
 
 /** The message if no response came in time. */
 function silence({ client, seconds }: Circumstances, { host }: URL): IdentifiedMessage {
-  return client.traffic.refusals > 0
+  return client.traffic.throttled > 0
     ? warningOf(
         'check-failed',
         `The service is throttling requests for longer than the ${seconds} seconds of a check. Try again later.`,

@@ -190,7 +190,7 @@ function createQuestions({ stdin, stderr, signal }: Asked): Questions {
       signal.throwIfAborted()
       throw new StartError(
         'config',
-        'answers-ended',
+        'input-ended',
         'The input ended before the last question. Nothing was written.',
       )
     }

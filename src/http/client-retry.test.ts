@@ -91,10 +91,10 @@ describe('a transient failure', () => {
     await client.get(PEOPLE)
     const bytes = client.traffic.bytes - 'done'.length
     expect({ ...client.traffic, bytes: bytes > 0 }).toEqual({
-      answerMs: 0,
+      responseMs: 0,
       requests: 4,
       retries: 2,
-      refusals: 1,
+      throttled: 1,
       bytes: true,
     })
   })

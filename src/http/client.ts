@@ -106,7 +106,7 @@ export function createClient(settings: ClientSettings): Client {
   // Every active request listens to the signal. Many listeners are no leak, so Node need not warn.
   setMaxListeners(0, settings.signal)
   const told = onRetry === undefined ? {} : { onRetry }
-  const traffic: Traffic = { requests: 0, retries: 0, refusals: 0, answerMs: 0, bytes: 0 }
+  const traffic: Traffic = { requests: 0, retries: 0, throttled: 0, responseMs: 0, bytes: 0 }
   const exchanges = createExchanges({ ...settings, counts: traffic })
   const tokens = createTokens(settings, sendForToken)
   const headers = {

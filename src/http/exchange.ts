@@ -82,9 +82,9 @@ export interface ExchangeCounts {
   requests: number
   retries: number
   /** Answers with the status 429, or 503 with a Retry-After. */
-  refusals: number
+  throttled: number
   /** The total time from each request to the headers of its answer, or to its failure. */
-  answerMs: number
+  responseMs: number
 }
 
 /** What exchanges need. */
@@ -227,7 +227,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
     try {
       const sentAt = time.now()
       const reply = await transport.send(call).finally(() => {
-        counts.answerMs += time.now() - sentAt
+        counts.responseMs += time.now() - sentAt
       })
       if (!okStatus(reply.status)) return { reply }
       limiter.onSuccess()
@@ -241,7 +241,7 @@ export function createExchanges(settings: ExchangeSettings): Exchanges {
 
   /** Pauses all requests, but not for longer than one request may wait. */
   function hold(admission: Permit, ms: number): void {
-    counts.refusals++
+    counts.throttled++
     if (ms <= Math.max(retryPolicy.forMs, retryPolicy.capMs)) limiter.onThrottled(admission, ms)
   }
 

@@ -119,7 +119,7 @@ describe('the wait before the next attempt', () => {
   ])('of %d ms is an error of its own if it is too long: %s', (ms, words) => {
     expect(tooLongToWait(ms)).toMatchObject({
       failure: 'transient',
-      id: 'asked-to-wait',
+      id: 'retry-after-too-long',
       message: expect.stringContaining(`requires a wait of ${words} (Retry-After), which`),
       retryAfterMs: ms,
     })

@@ -189,7 +189,7 @@ export function tooLongToWait(retryAfterMs: number): ConnectorError {
   const minutes = Math.ceil(retryAfterMs / 60_000)
   return new ConnectorError(
     'transient',
-    'asked-to-wait',
+    'retry-after-too-long',
     `The service requires a wait of ${minutes === 1 ? '1 minute' : `${minutes} minutes`} (Retry-After), which is longer than retry_minutes allows, or a check, which waits for a few seconds only. Nothing is lost; try again after that time.`,
     { retryAfterMs },
   )

@@ -26,7 +26,7 @@ describe('a failure', () => {
     [418, 'system', 'unexpected-status', /unexpected status$/],
     [422, 'system', 'unexpected-status', /unexpected status$/],
     [425, 'transient', 'service-fails', /unexpected status$/],
-    [429, 'transient', 'asked-too-often', /^Too many requests$/],
+    [429, 'transient', 'too-many-requests', /^Too many requests$/],
     [500, 'transient', 'service-fails', /The service failed$/],
     [501, 'system', 'unexpected-status', /The service failed$/],
     [502, 'transient', 'service-fails', /The service failed$/],

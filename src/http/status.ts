@@ -156,7 +156,7 @@ const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
   425: { ...UNEXPECTED_FOR_NOW, is: ['retryable'] },
   429: {
     failure: 'transient',
-    id: 'asked-too-often',
+    id: 'too-many-requests',
     words: 'Too many requests',
     is: ['retryable', 'nothing done', 'rate limit'],
   },

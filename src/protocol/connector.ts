@@ -30,10 +30,10 @@ export interface RowCounts {
 export interface SyncTraffic {
   readonly requests: number
   readonly retries: number
-  readonly refusals: number
+  readonly throttled: number
   readonly bytes: number
   /** The total time from each request to the headers of its response. */
-  readonly answerMs: number
+  readonly responseMs: number
 }
 
 /** What a source knows of a sync before it reads. */

@@ -89,7 +89,7 @@ export async function readStreams<Config>(
 const NO_FACTS: SyncFacts = {
   subject: '',
   labels: {},
-  traffic: { requests: 0, retries: 0, refusals: 0, bytes: 0, answerMs: 0 },
+  traffic: { requests: 0, retries: 0, throttled: 0, bytes: 0, responseMs: 0 },
   retryCause: () => undefined,
 }
 

@@ -122,7 +122,7 @@ function report({ reason, missing, newer }: Compared, gone: number, context: Str
       if (count > 0)
         log.warn(
           warningOf(
-            'delta-was-silent',
+            'changes-not-reported',
             `${stream}: the delta had not reported ${many(count, 'row')}: ${what} by the audit.`,
           ),
         )

@@ -62,7 +62,7 @@ export function metricsText(facts: MetricsFacts): string {
     metric('duration_seconds', 'How long the last sync took.', [[{}, sync?.seconds ?? 0]]),
     metric(
       'failures',
-      'Failures of the last sync by who has to act: you (config), nobody (transient), the operator of the service (system).',
+      'Failures of the last sync by who has to act: you (config), no one (transient), the operator of the service (system).',
       FAILURES.map((kind) => [{ kind }, ofKind(kind)]),
     ),
     ...trafficMetrics(sync, metric),
@@ -128,12 +128,12 @@ type MetricWriter = (name: string, help: string, samples: readonly Sample[]) => 
 
 function trafficMetrics(sync: SyncProgress | undefined, metric: MetricWriter): string[] {
   if (sync === undefined) return []
-  const { requests, retries, refusals, bytes } = sync.traffic
+  const { requests, retries, throttled, bytes } = sync.traffic
   return [
     metric('requests', 'Requests of the last sync.', [[{}, requests]]),
     metric('retries', 'Requests that were repeated.', [[{}, retries]]),
-    metric('refusals', 'Throttled requests: responses with 429, or with 503 and Retry-After.', [
-      [{}, refusals],
+    metric('throttled', 'Throttled requests: responses with 429, or with 503 and Retry-After.', [
+      [{}, throttled],
     ]),
     metric('received_bytes', 'Bytes of all responses, after decompression.', [[{}, bytes]]),
   ]

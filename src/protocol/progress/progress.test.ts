@@ -36,7 +36,7 @@ function started(columns: number, { starts = STREAMS, env = {}, rows = 24 } = {}
   const facts = {
     subject: 'tenant acme',
     labels: {},
-    traffic: { requests: 34, retries: 0, refusals: 2, bytes: 12_400_000, answerMs: 0 },
+    traffic: { requests: 34, retries: 0, throttled: 2, bytes: 12_400_000, responseMs: 0 },
     retryCause: () => retryCause,
   }
   observer.begun(
@@ -241,7 +241,7 @@ it('logs how a sync begins, its progress each minute, how each stream ended, and
   const facts = {
     subject: 'tenant acme',
     labels: {},
-    traffic: { requests: 0, retries: 0, refusals: 0, bytes: 0, answerMs: 0 },
+    traffic: { requests: 0, retries: 0, throttled: 0, bytes: 0, responseMs: 0 },
     retryCause: () => retryCause,
   }
   observer.begun(
@@ -284,7 +284,7 @@ function syncOf(tenant: string, status: 'complete' | 'failed' = 'complete'): Syn
     streams: [
       { name: 'people', status, start: START, isBegun: true, counts, requests: 9, seconds: 2 },
     ],
-    traffic: { requests: 34, retries: 3, refusals: 2, bytes: 1200, answerMs: 0 },
+    traffic: { requests: 34, retries: 3, throttled: 2, bytes: 1200, responseMs: 0 },
     retryCause: () => undefined,
     seconds: 24,
   }
@@ -317,7 +317,7 @@ describe('the metrics of a sync', () => {
       'x_sync_failures{program="tap-x",tenant="acme",kind="system"} 0',
       'x_sync_requests{program="tap-x",tenant="acme"} 34',
       'x_sync_retries{program="tap-x",tenant="acme"} 3',
-      'x_sync_refusals{program="tap-x",tenant="acme"} 2',
+      'x_sync_throttled{program="tap-x",tenant="acme"} 2',
       'x_sync_received_bytes{program="tap-x",tenant="acme"} 1200',
       'x_sync_stream_rows{program="tap-x",tenant="acme",stream="people"} 250',
       'x_sync_stream_deletes{program="tap-x",tenant="acme",stream="people"} 1',

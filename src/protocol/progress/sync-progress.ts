@@ -239,11 +239,11 @@ export function rowsInWords({ records, deletes }: RowCounts): string {
 }
 
 /** The requests of a sync in words: "34 requests", "1 retry", "2 throttled", "12.4 MB". Zeros are left out. */
-export function effortOf({ requests, retries, refusals, bytes }: SyncTraffic): string[] {
+export function effortOf({ requests, retries, throttled, bytes }: SyncTraffic): string[] {
   return [
     many(requests, 'request'),
     many(retries, 'retry', 'retries'),
-    refusals === 0 ? '' : `${refusals} throttled`,
+    throttled === 0 ? '' : `${throttled} throttled`,
     bytes < 50_000 ? '' : `${(bytes / 1e6).toFixed(1)} MB`,
   ].filter(Boolean)
 }

@@ -14,8 +14,8 @@ describe('the summary of a sync', () => {
     }))
   }
 
-  const traffic = { requests: 9, retries: 2, refusals: 1, bytes: 1_240_000, answerMs: 0 }
-  const quiet = { requests: 1, retries: 0, refusals: 0, bytes: 300, answerMs: 0 }
+  const traffic = { requests: 9, retries: 2, throttled: 1, bytes: 1_240_000, responseMs: 0 }
+  const quiet = { requests: 1, retries: 0, throttled: 0, bytes: 300, responseMs: 0 }
   const error = new ConnectorError('config', 'x-test', 'No.')
 
   it('has totals of the rows, and of the requests and the time', () => {

@@ -177,17 +177,17 @@ export function createSingerMetrics(log: Pick<SingerLog, 'metric'>): ProgressLis
     },
     finished(sync, { failures, stoppedBy }) {
       if (sync === undefined) return
-      const { requests, retries, refusals, bytes, answerMs } = sync.traffic
+      const { requests, retries, throttled, bytes, responseMs } = sync.traffic
       const counts = {
         http_request_count: requests,
         http_retry_count: retries,
-        http_refusal_count: refusals,
+        http_throttled_count: throttled,
         http_response_bytes: bytes,
       }
       for (const [metric, value] of Object.entries(counts))
         log.metric({ type: 'counter', metric, value, tags: {} })
       const status = statusOf(failures.length === 0 && stoppedBy === undefined)
-      const timers = { http_request_duration: answerMs / 1000, job_duration: sync.seconds }
+      const timers = { http_request_duration: responseMs / 1000, job_duration: sync.seconds }
       for (const [metric, value] of Object.entries(timers))
         log.metric({ type: 'timer', metric, value, tags: { job_type: 'sync', status } })
     },
