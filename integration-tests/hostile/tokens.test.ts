@@ -86,7 +86,7 @@ describe('a token answer', () => {
     ],
     ['of 403', reply(403, '{"error":"blocked"}'), 'config', 'blocked'],
     ['of 404', reply(404, ''), 'config', 'no token service'],
-    ['of 429', reply(429, ''), 'transient', 'too many requests'],
+    ['of 429', reply(429, ''), 'transient', 'Too many requests'],
     ['of 500', reply(500, '{"error":"server_error"}'), 'transient', 'server_error'],
     ['of 503', reply(503, '<html>'), 'transient', 'The service failed (503'],
   ]
