@@ -182,7 +182,7 @@ describe.concurrent('a status that is not success', () => {
     ['413', error(413), 'system', 'Because of rain'],
     ['414', error(414), 'config', 'too long'],
     ['418', error(418), 'system', 'unexpected status (418'],
-    ['429', error(429), 'transient', 'too many requests'],
+    ['429', error(429), 'transient', 'Too many requests'],
     ['431', error(431), 'system', 'Because of rain'],
     ['451', error(451), 'system', 'Because of rain'],
     ['500', error(500), 'transient', 'Because of rain'],
