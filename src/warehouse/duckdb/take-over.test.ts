@@ -59,7 +59,9 @@ it.each([
   ["ALTER TABLE jobs ADD COLUMN note VARCHAR; UPDATE jobs SET note = 'mine'", ['note']],
 ])('takes over a file of the form before, and says so: %s', async (more, kept) => {
   await change(`${BEFORE}; ${more}`)
-  await expect(readStatus(file(), (open) => open())).rejects.toThrow('Run protime sync, which takes')
+  await expect(readStatus(file(), (open) => open())).rejects.toThrow(
+    'Run protime sync, which takes',
+  )
   const { failures, warnings, infos, states, startedOver } = await sync('{"id":1,"name":"a"}')
   expect([failures, warnings]).toEqual([[], []])
   expect(infos[0]).toContain('w.duckdb was written by an earlier version of this program')
