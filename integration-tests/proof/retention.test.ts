@@ -3,7 +3,9 @@ import { streams as catalogue } from '../../src/streams/streams.ts'
 import { type Scenario, startScenario, withState } from '../histories/scenario.ts'
 import { inventoryDifferences } from '../testing/inventory.ts'
 import { withDuckDb } from '../testing/protime.ts'
+import { tap } from '../testing/run.ts'
 import { type SyncedTenant, startSyncedTenant } from '../testing/synced-tenant.ts'
+import { createSingerWarehouse } from '../testing/warehouse.ts'
 
 /** The days that requests name, without those of a delta link. */
 function firstDayOf(requests: readonly string[]): string {
@@ -128,6 +130,23 @@ describe('days that are no longer kept', () => {
     scenario.emulator.advance({ hours: 73 })
     const next = await sync()
     expect([next.deleted, firstDayOf(next.requests) >= startDate]).toEqual([[], true])
+  })
+
+  it('leave a target of Singer, too', async () => {
+    const { emulator } = await start(DAYS)
+    const warehouse = createSingerWarehouse(false)
+    const stream = { tap_stream_id: 'clockings', stream: 'clockings', schema: {} }
+    const metadata = [{ breadcrumb: [], metadata: { selected: true } }]
+    const catalog = { streams: [{ ...stream, metadata }] }
+    let state: unknown
+    for (const start_date of ['2024-01-01', '2026-06-01']) {
+      const config = { ...emulator.config(), start_date }
+      const run = await tap({ in: 'process', config, catalog, state })
+      expect(run.exitCode).toBe(0)
+      warehouse.load(run.messages)
+      state = run.state
+    }
+    expect([...warehouse.rows('clockings').keys()].sort()).toEqual(['5', '6'])
   })
 
   it('come back with an earlier first day', async () => {
