@@ -247,6 +247,23 @@ describe('a stream', () => {
     expect([(await sync()).exitCode, size()]).toEqual([1, before])
   })
 
+  it('stays withheld while the list of its collection is refused', async () => {
+    scenario = await startScenario(['external_references'], { people: 40, pageSize: 100 })
+    const { sync, emulator, platform, differences } = scenario
+    await sync()
+    const size = () => platform.warehouses[0]?.rows('external_references').size
+    const before = size()
+    hide(isEven)
+    expect((await sync()).exitCode).toBe(1)
+    emulator.fail(/external-references\/people/, 404)
+    for (let night = 0; night < 2; night++)
+      expect([(await sync()).exitCode, size()]).toEqual([1, before])
+    emulator.clearFaults()
+    expect((await sync()).errors.join()).toContain('were not found by a complete read')
+    hide(() => false)
+    expect([(await sync()).exitCode, differences()]).toEqual([0, []])
+  })
+
   it('deletes what the service reports, with a warning if it is much', async () => {
     const { sync, emulator } = await startPeople()
     for (let id = 1; id <= 20; id++) emulator.remove('people', id)

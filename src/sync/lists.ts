@@ -214,10 +214,11 @@ async function* emitSlices(
 
 /**
  * Keeps the rows of a collection that was not listed, because they may still exist; also those that a new generation
- * would remove.
+ * would remove. While deletes are withheld it throws instead: nobody could tell later which of these rows it concerns.
  */
 function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
-  const { stream, keys, mode, startsNoDelta } = state
+  const { stream, keys, mode, startsNoDelta, withheldSince } = state
+  if (withheldSince !== null && state.countRows('unseen').has(collection)) throw error
   const kept = keys.keepUnseen('window', (key) => collectionOf(key) === collection)
   const what = `${stream.stream}: the service did not list the references of ${collection} this time`
   const warn = (consequence: string) =>
