@@ -29,14 +29,16 @@ const FEW = [
 const SETTINGS = HISTORIES_SCALE === undefined ? { streams: FEW } : {}
 /** The time in which a sync makes its file. */
 const FIRST_MS = 300
+/** The time in which one of a single stream reads and writes. */
+const WORK_MS = 600
 /** The kills are spread over twenty times as many milliseconds: over most of a sync. */
 const STEP_MS = HISTORIES_SCALE === undefined ? 4 : 15
 /** Of processes one after the other; each may be waited for as long as in other tests. */
 const TIMEOUT_MS = (KILLS + 1) * 60_000
 
 /** The configuration, and the words of a sync with it. */
-function settle() {
-  const config = { ...tenant.config, ...SETTINGS }
+function settle(more: object = {}) {
+  const config = { ...tenant.config, ...SETTINGS, ...more }
   const [file, warehouse] = [join(folder, 'config.json'), join(folder, 'acme.duckdb')]
   writeFileSync(file, JSON.stringify(config))
   return { config, warehouse, words: ['sync', '--config', file, '--warehouse', warehouse] }
@@ -75,6 +77,40 @@ function contentOf(warehouse: string): Promise<object> {
     return contents
   })
 }
+
+it('protime sync that is killed while it withholds deletes keeps all rows, and while days leave goes on', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { emulator } = tenant
+  const streams = ['clockings']
+  const { config, warehouse, words } = settle({ streams })
+  expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+  const kept = () => ask(warehouse, 'SELECT count(*)::INT AS n FROM clockings')
+  const before = await kept()
+  const killed = async (kill: number) => {
+    const { child, log, ended } = startProtime(words)
+    await expect.poll(log, { interval: 1 }).toMatch(/INFO protime \d/)
+    setTimeout(() => child.kill('SIGKILL'), (WORK_MS * kill) / KILLS)
+    await ended
+  }
+  emulator.hide((person) => person % 2 === 0)
+  for (let kill = 1; kill < KILLS; kill += 2) {
+    emulator.advance({ hours: 73 })
+    await killed(kill)
+    expect(await kept()).toEqual(before)
+  }
+  expect([(await protime(...words)).exitCode, await kept()]).toEqual([2, before])
+  emulator.hide(() => false)
+  emulator.advance({ hours: 73 })
+  expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+  const later = { start_date: '2026-09-01' }
+  settle({ streams, ...later })
+  for (let kill = 1; kill < KILLS; kill += 2) await killed(kill)
+  expect(await protime(...words)).toMatchObject({ exitCode: 0 })
+  const old = "SELECT count(*)::INT AS n FROM clockings WHERE date < '2026-09-01'"
+  expect(await ask(warehouse, old)).toEqual([{ n: 0 }])
+  expect(await verifiedDifferences({ ...config, ...later }, '--warehouse', warehouse)).toEqual([])
+})
 
 /** By day next-table.test.ts has the kills, and settle.test.ts the rows that have not changed. */
 const night = it.runIf(HISTORIES_SCALE !== undefined)
