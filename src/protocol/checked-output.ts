@@ -18,9 +18,6 @@ import { MOST_GENERATION } from './sync-columns.ts'
 /** What calls are checked against. */
 export type OutputSpec = Pick<StreamSpec, 'name' | 'key' | 'hasDeletes' | 'hasGenerations'>
 
-/** The notices of some types. */
-type NoticeOf<T extends StreamNotice['type']> = Extract<StreamNotice, { readonly type: T }>
-
 /** Where the calls to an output go. */
 interface CheckedOutputSettings extends Pick<SyncObserver, 'ended'> {
   readonly writer: StreamWriter
@@ -102,10 +99,16 @@ export class CheckedOutput implements StreamOutput {
 
   note(notice: StreamNotice): void {
     switch (notice.type) {
+      // A timer of the source may tell these two at any moment.
       case 'waiting':
+        if (!this.#isOpen) return
+        break
       case 'rate limited':
         if (!this.#isOpen) return
-        this.#tellWait(notice)
+        if (!isTime(notice.until)) this.#refuse('the time until which it waits is not valid')
+        this.#settings.log.info(
+          `${this.name}: the service asks to wait until ${notice.until.toISOString()}`,
+        )
         break
       case 'untracked':
         if (this.#phase === 'queued' || !this.counts.isTracked) return
@@ -149,17 +152,10 @@ export class CheckedOutput implements StreamOutput {
     this.#onFirst = listener
   }
 
-  /** What a timer of the source may tell at any moment. */
-  #tellWait(notice: NoticeOf<'waiting' | 'rate limited'>): void {
-    if (notice.type === 'waiting') return
-    if (!isTime(notice.until)) this.#refuse('the time until which it waits is not valid')
-    this.#settings.log.info(
-      `${this.name}: the service asks to wait until ${notice.until.toISOString()}`,
-    )
-  }
-
   /** What has an effect on the rows. */
-  #take(notice: Exclude<StreamNotice, NoticeOf<'waiting' | 'rate limited' | 'untracked'>>): void {
+  #take(
+    notice: Exclude<StreamNotice, { readonly type: 'waiting' | 'rate limited' | 'untracked' }>,
+  ) {
     switch (notice.type) {
       case 'started over':
         this.#settings.started(this.name, notice.start)
