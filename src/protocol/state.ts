@@ -1,18 +1,17 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { parseMessages } from './command-line.ts'
 
+/** The bytes of STATEs that a sync may write in addition to one for each `RECORD_BYTES_PER_STATE_BYTE` of records. */
+const FREE_BYTES = 2 * 1024 * 1024
 /**
- * The bytes that all STATEs above the small size may take together, in addition to one byte per
- * `RECORD_BYTES_PER_STATE_BYTE` bytes of records.
+ * To make a STATE takes much longer than to copy as many bytes of records, and platforms keep STATEs in memory until
+ * the rows before them are committed. After a kill, what these records took is read again, or a minute's.
  */
-const FREE_BYTES = 768 * 1024
-const RECORD_BYTES_PER_STATE_BYTE = 60
-/** Platforms and destinations keep STATEs in memory until the rows before them are committed, which takes minutes. */
-const MOST_BYTES_PER_MINUTE = 8_000_000
+const RECORD_BYTES_PER_STATE_BYTE = 600
 /** After this time a STATE is written whatever its size. */
 const LONGEST_MS = 60_000
 
-/** Decides after which pages a STATE is written: after each one while STATEs are small, less often as they grow. */
+/** Decides after which pages a STATE is written: after each one in small syncs, less often in large ones. */
 export interface StateBudget {
   /** Called when records of this many bytes have been written. */
   onRecords(bytes: number): void
@@ -22,40 +21,24 @@ export interface StateBudget {
   allows(): boolean
 }
 
-/**
- * Creates the budget of a sync. Up to `smallBytes`, a STATE follows every page. `now` returns milliseconds of a
- * monotonic clock.
- */
-export function createStateBudget(
-  smallBytes: number,
-  now: () => number = () => performance.now(),
-): StateBudget {
+/** Creates the budget of a sync. `now` returns milliseconds of a monotonic clock. */
+export function createStateBudget(now: () => number = () => performance.now()): StateBudget {
   let recordBytes = 0
   let stateBytes = 0
   let lastBytes = 0
   let lastAt = now()
-  /** The large STATEs of the last minute. */
-  let recent: { readonly at: number; readonly bytes: number }[] = []
   return {
     onRecords(bytes) {
       recordBytes += bytes
     },
     onState(bytes) {
+      stateBytes += bytes
       lastBytes = bytes
       lastAt = now()
-      if (bytes <= smallBytes) return
-      stateBytes += bytes
-      recent.push({ at: lastAt, bytes })
     },
     allows() {
-      if (lastBytes <= smallBytes) return true
-      const at = now()
-      recent = recent.filter((state) => at - state.at < LONGEST_MS)
-      const inLastMinute = recent.reduce((sum, { bytes }) => sum + bytes, lastBytes)
-      if (inLastMinute > MOST_BYTES_PER_MINUTE) return false
-      const isWorthIt =
-        stateBytes + lastBytes <= FREE_BYTES + recordBytes / RECORD_BYTES_PER_STATE_BYTE
-      return isWorthIt || at - lastAt >= LONGEST_MS
+      const allowed = FREE_BYTES + recordBytes / RECORD_BYTES_PER_STATE_BYTE
+      return stateBytes + lastBytes <= allowed || now() - lastAt >= LONGEST_MS
     },
   }
 }

@@ -167,7 +167,7 @@ describe('a STATE', () => {
   it('waits until it is worth its size if it is large, unless it must be written', async () => {
     const { open, writes } = opened()
     const output = open('a')
-    output.started(() => ({ ids: 'x'.repeat(800_000) }))
+    output.started(() => ({ ids: 'x'.repeat(1_200_000) }))
     await output.checkpoint()
     await output.records(batchOf(1), STAMP)
     await output.checkpoint()

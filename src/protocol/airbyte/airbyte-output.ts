@@ -43,7 +43,7 @@ export function createAirbyteStates(): AirbyteStates {
   }
 }
 
-/** Up to this size, a STATE follows every page. */
+/** Up to this size, a STATE goes with those of other streams whatever its own budget allows. */
 const SMALL_STATE_BYTES = 4096
 
 /** Writes the output of one stream as messages of the Airbyte protocol. */
@@ -51,12 +51,16 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamWrit
   const { spec, rules, writer, states } = settings
   const { name: stream } = spec
   const select = createBatchRewriter(rules)
-  const budget = createStateBudget(SMALL_STATE_BYTES)
+  const budget = createStateBudget()
   const held = createHeldLines(writer)
   let source: StartedStream | undefined
   /** The rows before the last STATE. */
   let covered = 0
-  states.add(() => (sinceState() > 0 && held.isEmpty && budget.allows() ? stateLine() : ''))
+  let lastBytes = 0
+  states.add(() => {
+    const isAllowed = lastBytes <= SMALL_STATE_BYTES || budget.allows()
+    return sinceState() > 0 && held.isEmpty && isAllowed ? stateLine() : ''
+  })
   return {
     started(started) {
       source = started
@@ -104,7 +108,8 @@ export function createAirbyteOutput(settings: AirbyteOutputSettings): StreamWrit
     if (state === undefined) return ''
     const line = `${messages.state(stream, state, sinceState())}\n`
     covered += sinceState()
-    budget.onState(line.length)
+    lastBytes = line.length
+    budget.onState(lastBytes)
     return line
   }
 

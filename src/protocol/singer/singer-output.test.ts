@@ -81,10 +81,10 @@ describe('a state writer', () => {
   })
 
   it('counts the whole line as the size of a STATE', () => {
-    const { states } = writing(JSON.stringify({ bookmarks: { a: { x: 'x'.repeat(900_000) } } }))
+    const { states } = writing(JSON.stringify({ bookmarks: { a: { x: 'x'.repeat(1_200_000) } } }))
     states.line('b', {})
     const before = states.allows()
-    states.onRecords(100_000_000)
+    states.onRecords(1_000_000_000)
     expect([before, states.allows()]).toEqual([false, true])
   })
 })

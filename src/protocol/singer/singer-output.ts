@@ -67,12 +67,6 @@ export function parseState(text: string, connector: string): StateValue {
 }
 
 /**
- * Up to this size, a STATE follows every page. A STATE covers all streams: with some thirty streams and few ids it
- * has 30 KiB.
- */
-const SMALL_STATE_BYTES = 64 * 1024
-
-/**
  * Creates all STATE messages. Each one has the bookmarks of all streams, so the budget counts the whole line. The
  * first STATE repeats the input, because some targets store whatever STATE came last; the last line of a run is
  * always a STATE.
@@ -94,7 +88,7 @@ export interface StateWriter {
 
 /** Creates the writer of STATE messages; it starts with the bookmarks of `input`. */
 export function createStateWriter(input: StateValue, writer: LineWriter): StateWriter {
-  const budget = createStateBudget(SMALL_STATE_BYTES)
+  const budget = createStateBudget()
   const bookmarks = new Map(
     Object.entries(input.bookmarks).map(([stream, bookmark]) => [stream, JSON.stringify(bookmark)]),
   )
