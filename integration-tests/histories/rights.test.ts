@@ -166,6 +166,7 @@ function livingRows({ platform, emulator }: Scenario): Map<string, Living> {
   const found = new Map<string, Living>()
   for (const stream of STREAMS) {
     const held = platform.warehouses[0]?.rows(stream)
+    const paths = personPathsOf(stream)
     const truth: readonly Row[] =
       stream === 'external_references'
         ? referencedCollections.flatMap((collection) =>
@@ -180,7 +181,7 @@ function livingRows({ platform, emulator }: Scenario): Map<string, Living> {
       if (held?.has(keyOf(row)))
         found.set(`${stream} ${keyOf(row)}`, {
           part: partOf(stream, row),
-          people: personIdsIn(row, personPathsOf(stream)),
+          people: personIdsIn(row, paths),
           date: row['date'],
         })
     }
