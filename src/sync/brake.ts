@@ -49,8 +49,8 @@ export async function deleteMissing(context: StreamContext): Promise<void> {
   const count = state.keys.gone().length
   const over = excess(context)
   if (over !== undefined && !isApproved(context)) {
-    state.keys.keepGone()
-    state.note({ replacesOlder: false, withheldSince: state.withheldSince ?? clock.now() })
+    state.keepGone()
+    state.note({ withheldSince: state.withheldSince ?? clock.now() })
     await emitDeletes(context)
     return refuse(count, textOf(over, count, context), context)
   }

@@ -47,7 +47,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
     state.note({ isListDue: true })
   }
   const outcome = await look(keys.gone, isDue, context, isDelta && !isSettled)
-  if (outcome === 'failed') keys.keepGone()
+  if (outcome === 'failed') state.keepGone()
   else if (vanished > 0) logResult(vanished, outcome, context)
 }
 

@@ -112,6 +112,11 @@ export function createStreamState(
     moveTo(position: Position): void {
       state.position = position
     },
+    /** The rows of `LiveKeys.gone` stay, also those of older generations. */
+    keepGone(): void {
+      if (keys.gone().length > 0) state.replacesOlder = false
+      keys.keepGone()
+    },
     beginAnew,
     /** Begins a complete read and logs why, with another first day if one is given. */
     startOver(reason: StartOver, start?: Day | null): void {
