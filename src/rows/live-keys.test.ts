@@ -230,7 +230,7 @@ describe('live keys', () => {
     const keys = liveKeys()
     const look = (...items: readonly BatchItem[]) => {
       const second = batch(...items)
-      keys.skipFound(second, true)
+      keys.skipFound(second, 'all')
       keys.observe(second, 'window')
     }
     keys.observe(batch({ id: 1 }), 'window')
@@ -314,7 +314,7 @@ describe('live keys', () => {
       keys.observe(batch({ id: 3 }, { id: 5 }), 'window')
       keys.observe(batch({ id: 4 }), 'history')
       keys.leaveUnconfirmed([5])
-      keys.skipFound(batch({ id: 5 }), true)
+      keys.skipFound(batch({ id: 5 }), 'all')
       keys.noteWritten(batch({ id: 5 }))
       return keys
     }
@@ -348,7 +348,7 @@ describe('live keys', () => {
     keys.observe(batch({ id: 1 }), 'window')
     keys.observe(batch({ id: 2, kind: DELETE }), 'window')
     const second = batch({ id: 1 }, { id: 2 }, { id: 3 }, { id: 4 })
-    keys.skipFound(second, false)
+    keys.skipFound(second)
     expect([...second.ops]).toEqual([SKIP, SKIP, UPSERT, UPSERT])
     keys.observe(second, 'window')
     expect(deletes(keys)).toEqual([])

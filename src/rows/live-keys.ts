@@ -81,6 +81,8 @@ export function createLiveKeys(
       if (!isTracked) return
       if (mayRepeat) for (const key of keysOf(batch)) sets.ofThisPage.add(key)
       if (sought.size > 0) withoutSkipped(batch, (key) => sought.delete(key))
+      if (isChange && sets.onlyListed.size > 0)
+        for (const key of keysOf(batch)) sets.onlyListed.delete(key)
       if (!(place instanceof Function) && isPlain(batch)) observePlain(batch, place, sets)
       else reportedCount += observeEach(batch, place, isChange, sets)
     },
@@ -129,16 +131,18 @@ export function createLiveKeys(
      * Used when the rows that a complete read did not find are checked. Sets the op to SKIP for records whose row it
      * has found, or whose deletion was reported. Must be called before `observe`.
      *
-     * `isInQuestion`: the rows that only these records have are unconfirmed for the next sync, which looks again, unless
-     * there are many of them.
+     * `inQuestion`: these rows are unconfirmed for the next sync, which looks again, unless there are many of them:
+     * `all` that only these records have, or the `new` ones, which were not even unconfirmed.
      */
-    skipFound(batch: RecordBatch, isInQuestion: boolean) {
+    skipFound(batch: RecordBatch, inQuestion?: 'all' | 'new') {
       const { reportedDeleted, unconfirmed, onlyListed } = sets
+      const isAsked = (key: Key) =>
+        inQuestion === 'all' || (inQuestion === 'new' && !unconfirmed.has(key))
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
         const wasFound = isKnown(key, sets) && !unconfirmed.has(key)
         if (wasFound || reportedDeleted.has(key)) batch.ops[i] = SKIP
-        else if (isInQuestion && batch.ops[i] === UPSERT) onlyListed.add(key)
+        else if (batch.ops[i] === UPSERT && isAsked(key)) onlyListed.add(key)
       }
     },
     /**

@@ -24,12 +24,12 @@ const DAYS_BEYOND = 3653
  * incomplete. Few rows are requested one by one, if the collection has single records; otherwise the lists that could
  * contain them are read again. Rows that are found still exist and are written.
  *
- * Rows that were in such a list and not in the first phase of a delta before it are unconfirmed after this sync, if they are
- * few: the list may be out of date, and no later delta reports that a row is gone.
+ * Rows of a delta that were in such a list only are unconfirmed after this sync, if they are few: the list may be out of
+ * date, and no later delta reports that a row is gone.
  */
 export async function confirmMissing(context: StreamContext): Promise<void> {
   const { state, log, clock } = context
-  const { keys, stream, mode, isSettled, position } = state
+  const { keys, stream, mode, position } = state
   const isDelta = changesAfter(position) !== undefined
   const isDue = isListDue(state, clock.now())
   if (mode === 'full_refresh') {
@@ -46,7 +46,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
     // If this sync dies, the next one begins the recheck anew, whatever this one has found.
     state.note({ isListDue: true })
   }
-  const outcome = await look(keys.gone, isDue, context, isDelta && !isSettled)
+  const outcome = await look(keys.gone, isDue, context, isDelta)
   if (outcome === 'failed') state.keepGone()
   else if (vanished > 0) logResult(vanished, outcome, context)
 }

@@ -78,7 +78,7 @@ type Purpose =
 export interface EmitSettings extends Partial<RowTreatment>, PageOrigin {
   readonly purpose: Purpose
   /** See `LiveKeys.skipFound`. */
-  readonly isInQuestion?: boolean
+  readonly inQuestion?: 'all' | 'new'
 }
 
 /** What the read of one stream works with. */
@@ -195,7 +195,7 @@ export async function* emit(
   ): readonly number[] {
     const left = mark?.(batch, contradicted) ?? []
     if (isChange) noteChanges(batch, state)
-    if (purpose === 'recheck') keys.skipFound(batch, settings.isInQuestion === true)
+    if (purpose === 'recheck') keys.skipFound(batch, settings.inQuestion)
     // A list may be older than the answers that contradict each other about a row.
     const unconfirmed = purpose === 'repair' ? keys.unconfirmed() : []
     keys.observe(batch, place, { mayRepeat, isChange })

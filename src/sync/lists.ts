@@ -143,10 +143,16 @@ export async function readExtraLists(
   context: StreamContext,
 ): Promise<ListsOutcome> {
   const { state, output, log, pages } = context
+  // A list may be out of date, and no later delta reports that a row is gone.
+  const asked = changesAfter(state.position) === undefined ? {} : ({ inQuestion: 'new' } as const)
   const settings =
     purpose === 'comparison' || purpose === 'departure'
       ? { purpose }
-      : { ...recheckSettings(context), purpose, isInQuestion }
+      : {
+          ...recheckSettings(context),
+          ...(isInQuestion ? ({ inQuestion: 'all' } as const) : asked),
+          purpose,
+        }
   const before = pages.count
   try {
     for await (const _ of emitSlices(slicesIn(range, context), LIST, settings, context))

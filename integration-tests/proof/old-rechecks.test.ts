@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Scenario, startWithRows } from '../histories/scenario.ts'
+
+let scenario: Scenario
+afterEach(() => scenario.emulator.close())
+
+/** The lists of a collection, not the first phase of its delta. */
+const lists = (collection: string) => new RegExp(`^/${collection}([?](?!(.*&)?delta)|$)`)
+
+describe('a recheck that is older than the changes of an earlier sync', () => {
+  it('brings back a deleted row only until the next sync: a list that is due since the first load', async () => {
+    scenario = await startWithRows('people', 12, { paging: 'offset' })
+    const { emulator, sync, differences } = scenario
+    emulator.fail(lists('people'), 403)
+    await sync({ onRequest: (n) => n === 3 && emulator.remove('people', 1) })
+    emulator.clearFaults()
+    emulator.advance({ hours: 23, minutes: 50 })
+    emulator.remove('people', 5)
+    expect((await sync()).deleted).toEqual([5])
+    emulator.advance({ minutes: 30 })
+    emulator.fault(lists('people'), 'stale', { changes: 1 })
+    expect((await sync()).records.map(({ id }) => id)).toEqual([5, 6])
+    emulator.clearFaults()
+    expect([(await sync()).deleted, differences()]).toEqual([[5], []])
+    const { requests } = await sync()
+    expect(requests.every((request) => request.startsWith('/delta/'))).toBe(true)
+  })
+
+  it('brings back a deleted row only until the next sync: a list for unconfirmed rows', async () => {
+    scenario = await startWithRows('calculated_totals', 12)
+    const { emulator, sync, differences } = scenario
+    await sync()
+    emulator.advance({ hours: 73 })
+    emulator.fault(/^\/calculated-totals[?].*delta/, 'short', { times: 1 })
+    await sync()
+    emulator.remove('calculated-totals', 11)
+    emulator.fail(lists('calculated-totals'), 403)
+    expect((await sync()).deleted).toEqual([11])
+    emulator.clearFaults()
+    emulator.fault(lists('calculated-totals'), 'stale', { changes: 1 })
+    await sync()
+    emulator.clearFaults()
+    expect([(await sync()).deleted, differences()]).toEqual([[11], []])
+    const { requests } = await sync()
+    expect(requests.every((request) => request.startsWith('/delta/'))).toBe(true)
+  })
+
+  it('does not question rows that the changes after the list report', async () => {
+    scenario = await startWithRows('calculated_totals', 12)
+    const { emulator, sync, differences } = scenario
+    await sync()
+    emulator.advance({ hours: 73 })
+    emulator.fault(/^\/calculated-totals[?].*delta/, 'short', { times: 1 })
+    await sync()
+    await sync({ onRequest: (n) => n === 3 && emulator.insert('calculated-totals') })
+    const { requests } = await sync()
+    expect(requests.every((request) => request.startsWith('/delta/'))).toBe(true)
+    expect(differences()).toEqual([])
+  })
+})
