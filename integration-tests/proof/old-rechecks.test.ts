@@ -57,4 +57,22 @@ describe('a recheck that is older than the changes of an earlier sync', () => {
     expect(requests.every((request) => request.startsWith('/delta/'))).toBe(true)
     expect(differences()).toEqual([])
   })
+
+  it('deletes no row that it has on a day that is not kept', async () => {
+    scenario = await startWithRows('clockings', 4)
+    const { emulator, sync, settings, differences } = scenario
+    settings['start_date'] = '2026-06-01'
+    for (const id of [1, 3, 4]) emulator.update('clockings', id, { date: '2026-07-01' })
+    emulator.update('clockings', 2, { date: '2026-05-01' })
+    await sync()
+    const old = emulator.all('clockings').find(({ id }) => id === 2)
+    emulator.update('clockings', 2, { date: '2026-07-02' })
+    await sync()
+    emulator.advance({ hours: 73 })
+    emulator.fault(/^\/clockings[?].*delta/, 'short', { times: 1 })
+    emulator.fail('/clockings/2', 200, { body: JSON.stringify(old) })
+    const { requests, deleted } = await sync()
+    expect(requests).toContain('/clockings/2?')
+    expect([deleted, differences()]).toEqual([[], []])
+  })
 })
