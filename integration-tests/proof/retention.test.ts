@@ -132,6 +132,17 @@ describe('days that are no longer kept', () => {
     expect([next.deleted, firstDayOf(next.requests) >= startDate]).toEqual([[], true])
   })
 
+  it('have no values in a record that the service marks as deleted later', async () => {
+    const { emulator, sync, settings } = await start(['2026-03-10', '2026-08-10'])
+    await sync()
+    settings['start_date'] = '2026-05-01'
+    await sync()
+    emulator.update('clockings', 1, { status: 'Deleted' })
+    const { records, deleted } = await sync()
+    expect(deleted).toEqual([1])
+    expect(records.map((row) => row['date'])).toEqual([undefined])
+  })
+
   it('leave a target of Singer, too', async () => {
     const { emulator } = await start(DAYS)
     const warehouse = createSingerWarehouse(false)

@@ -46,7 +46,7 @@ export function changedRows(
       if (!isDated && leaving === undefined) return left
       for (let i = 0; i < batch.count; i++) {
         const op = batch.ops[i]
-        const day = op === UPSERT ? dayAt(batch, i) : NO_DAY
+        const day = op === UPSERT || op === SOFT_DELETE ? dayAt(batch, i) : NO_DAY
         const hasLeft = op === DELETE || isBefore(day, window)
         if (hasLeft || (op !== SKIP && leaving?.mayReturn(keyAt(batch, i)))) leaving?.onLeft()
         if (isBefore(day, start)) {
