@@ -40,6 +40,11 @@ it.each<[string, Partial<Facts>, 'audit' | 'history' | undefined]>([
   ['an audit if changes may have been lost', { mayLackChanges: true }, 'audit'],
   ['no audit even then if it is switched off', { mayLackChanges: true, auditDays: 0 }, undefined],
   [
+    'no audit even then if that was tried an hour ago',
+    { mayLackChanges: true, comparedAt: ago(1 / 24) },
+    undefined,
+  ],
+  [
     'no audit if the stream was read from the beginning since',
     { auditedAt: null, generation: ago(2).getTime() / 1000 },
     undefined,

@@ -22,7 +22,8 @@ const DAYS_BETWEEN_ATTEMPTS = 1
 /**
  * The comparison that is due after the changes have been followed. An audit is due if both the last one and the last
  * complete read were longer ago than the configuration allows, or if changes may have been lost; it includes the days before
- * the window. An audit that failed counts, so that no sync after it fails in the same way. `now` is the service's time.
+ * the window. An audit that had no list counts; if changes may have been lost, it is tried again a day later. `now` is the
+ * service's time.
  */
 export function nextComparison(
   state: Pick<
@@ -36,7 +37,9 @@ export function nextComparison(
   const changes = changesAfter(position)
   if (mode !== 'incremental' || changes === undefined) return undefined
   const times = [auditedAt ?? new Date(0), new Date(generation * 1000)]
-  const isAuditDue = mayLackChanges || times.every((time) => isLongAgo(time, auditDays, now))
+  const isAuditDue =
+    (mayLackChanges && !wasTried(comparedAt, now)) ||
+    times.every((time) => isLongAgo(time, auditDays, now))
   if (auditDays > 0 && isAuditDue) return 'audit'
   const { window, historyAt } = changes
   if (!hasHistory(start, window) || wasTried(comparedAt, now)) return undefined

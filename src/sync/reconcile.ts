@@ -16,7 +16,8 @@ import { changesAfter } from './position.ts'
  * second time, and rows that are equal in both lists are written. Rows that no list has are unconfirmed afterwards.
  * A sync that dies during it leaves nothing behind: the next one compares again.
  *
- * Returns undefined if there was no list that can be compared. That is no failure of the stream, and the attempt counts.
+ * Returns undefined if there was no list that can be compared. That is no failure of the stream, and the attempt counts;
+ * if changes may have been lost, there is another one a day later.
  */
 export async function reconcile(
   reason: ComparisonReason,
@@ -26,13 +27,14 @@ export async function reconcile(
   const { stream, keys, start, position } = state
   const begunAt = clock.now()
   const { lostResponses } = state
-  const attempt = () => ({
-    comparedAt: begunAt,
-    ...(reason === 'audit' && {
-      auditedAt: begunAt,
-      mayLackChanges: state.lostResponses > lostResponses,
-    }),
-  })
+  const attempt = (isCompared: boolean) => {
+    const isLost = state.lostResponses > lostResponses
+    const mayLackChanges = isLost || (!isCompared && state.mayLackChanges)
+    return {
+      comparedAt: isLost ? null : begunAt,
+      ...(reason === 'audit' && { auditedAt: begunAt, mayLackChanges }),
+    }
+  }
   const window = changesAfter(position)?.window ?? null
   const until = reason === 'audit' ? lastDay : addDays(window ?? '', -1)
   const range = start === null ? null : { from: start, until }
@@ -44,7 +46,7 @@ export async function reconcile(
   if (!(await listBetweenChanges(reason, range, context))) {
     parts.end()
     keys.endSeek(false)
-    state.note(attempt())
+    state.note(attempt(false))
     return undefined
   }
   await writeParts(range, context)
@@ -58,7 +60,7 @@ export async function reconcile(
     (part < range.from.slice(0, 7) || part > until.slice(0, 7))
   const others = [...state.auditedParts].filter(([part]) => isOther(part))
   keys.forgetWritten(reason === 'audit' ? undefined : parts.keys())
-  state.note({ ...attempt(), auditedParts: new Map([...others, ...parts.fingerprints()]) })
+  state.note({ ...attempt(true), auditedParts: new Map([...others, ...parts.fingerprints()]) })
   return { reason, missing: parts.confirmed('missing'), newer: parts.confirmed('newer'), notListed }
 }
 

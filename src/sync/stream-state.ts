@@ -104,9 +104,13 @@ export function createStreamState(
     note(notes: Partial<StateValues & { mayHaveMoved: boolean }>): void {
       Object.assign(state, notes)
     },
-    /** The response to a delta link may have been lost, with changes that the service sends once only. */
+    /**
+     * The response to a delta link may have been lost, with changes that the service sends once only: an audit is due, whatever
+     * was compared before.
+     */
     loseChanges(): void {
       state.mayLackChanges = true
+      state.comparedAt = null
       state.lostResponses++
     },
     moveTo(position: Position): void {
