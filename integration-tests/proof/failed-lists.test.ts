@@ -23,4 +23,13 @@ describe('a response to a delta link that was lost, with its changes,', () => {
     emulator.advance({ hours: 25 })
     expect((await sync()).requests).toHaveLength(1)
   })
+
+  it('leads to an audit if it was a later page of the response', async () => {
+    scenario = await startWithRows('jobs', 12, { usedDeltaLink: 'continues', deltaPageSize: 2 })
+    const { emulator, sync, differences } = scenario
+    await sync()
+    for (const id of [1, 2, 3, 4, 5, 6]) emulator.update('jobs', id)
+    emulator.fault('/delta/jobs', 'after-last-byte', { times: 1, skip: 1 })
+    expect([(await sync()).exitCode, differences()]).toEqual([0, []])
+  })
 })

@@ -202,7 +202,7 @@ function acceptStored(link: string, of: string, client: Client): void {
 /** The requests of a chain of pages. The next page is requested before the current one is processed. */
 function createPageRequests({ client, requests, waits }: PagesSettings) {
   /** The next page. */
-  let ahead: { readonly link: string; readonly body: Promise<Body> } | undefined
+  let ahead: { readonly link: string; readonly body: Promise<Body>; wasLost: boolean } | undefined
   /** Aborts the requests of the current chain of pages. */
   let stop = new AbortController()
   const pages = {
@@ -211,9 +211,11 @@ function createPageRequests({ client, requests, waits }: PagesSettings) {
     /** The answer for a link, which may have been requested before. */
     get(link: string, of: string, isRepeat: boolean, onLost: () => void): Promise<Body> {
       if (ahead?.link !== link) return start(link, of, isRepeat, onLost)
-      const { body } = ahead
+      const one = ahead
       ahead = undefined
-      return body
+      return one.body.finally(() => {
+        if (one.wasLost) onLost()
+      })
     },
     /**
      * Requests a page, if there is a link that was not yet requested. Resolves when the request has been sent, so that
@@ -222,9 +224,13 @@ function createPageRequests({ client, requests, waits }: PagesSettings) {
     sendAhead(link: string | undefined, of: string): Promise<void> | undefined {
       if (link === undefined || ahead?.link === link) return undefined
       if (ahead !== undefined) pages.drop()
-      ahead = { link, body: start(link, of, false) }
+      const lost = () => {
+        one.wasLost = true
+      }
+      const one = { link, body: start(link, of, false, lost), wasLost: false }
+      ahead = one
       // The failure is thrown when the body is awaited; until then it must not count as an unhandled rejection.
-      ahead.body.catch(() => {})
+      one.body.catch(() => {})
       return afterRequestSent()
     },
     /** Discards a page that was requested but is not needed, because it would occupy a connection and memory. */

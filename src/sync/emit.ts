@@ -133,7 +133,7 @@ export async function* emit(
     await write(batch, event.type === 'records' && !isChange)
     if (event.type === 'records') continue
     // A service that sends changes once only does not send again what was lost on the way.
-    if (isChange && event.isRepeated && !isLaterPage) state.loseChanges()
+    if (isChange && event.isRepeated) state.loseChanges()
     keys.pageEnded()
     isLaterPage = true
     yield event.end
