@@ -33,3 +33,17 @@ describe('a response to a delta link that was lost, with its changes,', () => {
     expect([(await sync()).exitCode, differences()]).toEqual([0, []])
   })
 })
+
+it('a list that is due and fails each time does not delay those of days before the window', async () => {
+  scenario = await startWithRows('clockings', 12, { paging: 'offset' })
+  const { emulator, sync, settings, differences } = scenario
+  Object.assign(settings, { start_date: '2024-01-01', history_refresh_days: 1 })
+  for (let id = 1; id <= 12; id++)
+    emulator.update('clockings', id, { date: id <= 2 ? '2024-03-10' : '2026-08-10' })
+  emulator.fail(/^\/clockings[?]filter=date ge '2026-12-31' and/, 403)
+  await sync({ onRequest: (n) => n === 3 && emulator.remove('clockings', 4) })
+  emulator.update('clockings', 1, { date: '2024-03-11' })
+  emulator.advance({ hours: 25 })
+  expect((await sync()).warnings).toEqual([expect.stringContaining('could not be read')])
+  expect(differences()).toEqual([])
+})

@@ -69,10 +69,13 @@ async function readPhases(context: StreamContext): Promise<void> {
   const wasSettled = state.isSettled
   await beginSync(context)
   await readToComplete(context)
+  const { comparedAt } = state
   await confirmMissing(context)
-  // What is withheld is looked for first.
+  // What is withheld is looked for first. A list that has failed in this sync does not delay another one.
   const mayCompare = wasSettled && state.withheldSince === null && mayDelete(context)
-  const reason = mayCompare ? nextComparison(state, config, clock.now()) : undefined
+  const reason = mayCompare
+    ? nextComparison({ ...state, comparedAt: state.comparedAt && comparedAt }, config, clock.now())
+    : undefined
   if (reason !== undefined) await deleteMissing(context)
   const compared = reason && (await reconcile(reason, context))
   await confirmUnconfirmed(context, compared)
