@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Scenario, startWithRows } from '../histories/scenario.ts'
+import { makeDue, type Scenario, startWithRows } from '../histories/scenario.ts'
 
 let scenario: Scenario
 afterEach(() => scenario.emulator.close())
@@ -46,4 +46,39 @@ it('a list that is due and fails each time does not delay those of days before t
   emulator.advance({ hours: 25 })
   expect((await sync()).warnings).toEqual([expect.stringContaining('could not be read')])
   expect(differences()).toEqual([])
+})
+
+describe('rows of days that are no longer kept, and not listed,', () => {
+  const start = async (stream: string) => {
+    scenario = await startWithRows(stream, 40, { pageSize: 100 })
+    const { emulator, settings, sync } = scenario
+    const collection = stream.replaceAll('_', '-')
+    settings['start_date'] = '2026-03-01'
+    for (let id = 1; id <= 40; id++)
+      emulator.update(collection, id, { date: id <= 15 ? '2026-03-10' : '2026-08-10' })
+    await sync()
+    settings['start_date'] = '2026-05-01'
+    emulator.fail(new RegExp(`^/${collection}[?]filter=date ge '2026-03`), 403)
+    return scenario
+  }
+
+  it.each([
+    ['an audit', () => makeDue(scenario)],
+    ['a read from the beginning', () => scenario.emulator.advance({ hours: 73 })],
+  ])('are not taken for missing ones by %s', async (_what, happens) => {
+    const { sync, emulator } = await start('calculated_totals')
+    happens()
+    expect(await sync()).toMatchObject({ exitCode: 0, errors: [], deleted: [] })
+    emulator.clearFaults()
+    const { exitCode, deleted } = await sync()
+    expect([exitCode, deleted.length]).toEqual([0, 15])
+  })
+
+  it('are not said to stay if they are found one by one, and leave', async () => {
+    const { sync, emulator } = await start('clockings')
+    emulator.advance({ hours: 73 })
+    const { deleted, warnings } = await sync()
+    expect(deleted).toHaveLength(15)
+    expect(warnings.join()).not.toContain('a recheck found')
+  })
 })

@@ -1,4 +1,4 @@
-import { addDays } from '../ground/days.ts'
+import { addDays, type DayRange } from '../ground/days.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { requestUrl } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -28,7 +28,7 @@ const DAYS_BEYOND = 3653
  * date, and no later delta reports that a row is gone.
  */
 export async function confirmMissing(context: StreamContext): Promise<void> {
-  const { state, log, clock } = context
+  const { state, log, clock, output } = context
   const { keys, stream, mode, position } = state
   const isDelta = changesAfter(position) !== undefined
   const isDue = isListDue(state, clock.now())
@@ -46,11 +46,14 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
     // If this sync dies, the next one begins the recheck anew, whatever this one has found.
     state.note({ isListDue: true })
   }
+  const before = output.counts.deletes
   const outcome = await look(keys.gone, isDue, context, isDelta)
+  const left = output.counts.deletes - before
   if (outcome === 'failed') state.keepGone()
-  else if (vanished > 0) logResult(vanished, outcome, context)
+  else if (vanished > left) logResult(vanished - left, outcome, context)
 }
 
+/** `vanished` are those that were not found at first, without those that have left since because of their day or person. */
 function logResult(vanished: number, outcome: ListsOutcome, context: StreamContext): void {
   const { state, log } = context
   const { keys, stream } = state
@@ -163,22 +166,35 @@ async function look(
 
 /**
  * Lists the stream for rows that a complete read has not found, or that were not confirmed, and follows the changes once
- * more. If a delta does not find some of them on the days of other lists, ten years after these are listed, too: a row
- * that has moved there is not gone.
+ * more. If a delta does not find some of them on the days of other lists, two more ranges are listed: ten years after
+ * these, as a row that has moved there is not gone, and days that are no longer kept, as long as their rows have not left.
  */
 async function listAgain(context: StreamContext, isInQuestion = false): Promise<ListsOutcome> {
   const { state, lastDay } = context
-  const { keys, start, position } = state
+  const { keys, start } = state
   const purpose = 'recheck'
   const range = start === null ? null : { from: start, until: lastDay }
   let outcome = await readExtraLists({ purpose, range, isInQuestion }, context)
-  const areMissing = keys.gone().length > 0 || keys.unconfirmed().length > 0
-  if (outcome === 'read' && areMissing && start !== null && changesAfter(position)) {
-    const beyond = { from: addDays(lastDay, 1), until: addDays(lastDay, DAYS_BEYOND) }
-    outcome = await readExtraLists({ purpose, range: beyond, isInQuestion, isBegun: true }, context)
+  for (const other of otherDays(context)) {
+    const areMissing = keys.gone().length > 0 || keys.unconfirmed().length > 0
+    if (outcome === 'read' && areMissing)
+      outcome = await readExtraLists(
+        { purpose, range: other, isInQuestion, isBegun: true },
+        context,
+      )
   }
   if (outcome === 'read') await followChanges(context)
   return outcome
+}
+
+/** See `listAgain`. */
+function otherDays({ state, lastDay }: StreamContext): DayRange[] {
+  const { start, leavingFrom, position } = state
+  if (start === null || changesAfter(position) === undefined) return []
+  const beyond = { from: addDays(lastDay, 1), until: addDays(lastDay, DAYS_BEYOND) }
+  return leavingFrom === null || leavingFrom >= start
+    ? [beyond]
+    : [{ from: leavingFrom, until: addDays(start, -1) }, beyond]
 }
 
 /**
