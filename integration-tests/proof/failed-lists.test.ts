@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { makeDue, type Scenario, startWithRows } from '../histories/scenario.ts'
+import { makeDue, type Scenario, startScenario, startWithRows } from '../histories/scenario.ts'
 
 let scenario: Scenario
 afterEach(() => scenario.emulator.close())
@@ -81,4 +81,20 @@ describe('rows of days that are no longer kept, and not listed,', () => {
     expect(deleted).toHaveLength(15)
     expect(warnings.join()).not.toContain('a recheck found')
   })
+})
+
+it.each([
+  ['department_histories', '/department-histories'],
+  ['external_references', '/external-references/people'],
+])('a list of %s that is refused after it was read deletes nothing', async (stream, path) => {
+  scenario = await startScenario([stream], { people: 40, pageSize: 5 })
+  const { emulator, sync, settings, differences } = scenario
+  settings['max_missing'] = '60'
+  const { requests } = await sync()
+  const pages = requests.filter((text) => text.startsWith(path)).length
+  emulator.fault(path, 'short', { times: 1 })
+  // The first request of the recheck; the fault before has taken one.
+  emulator.fail(path, 404, { times: 1, skip: pages - 1 })
+  expect(await sync()).toMatchObject({ exitCode: 1, deleted: [] })
+  expect([(await sync()).exitCode, differences()]).toEqual([0, []])
 })

@@ -128,7 +128,7 @@ export function recheckSettings({ state }: StreamContext): EmitSettings {
 interface ExtraLists {
   readonly purpose: 'comparison' | 'departure' | 'repair' | 'recheck'
   readonly range: DayRange | null
-  /** See `LiveKeys.skipFound`. */
+  /** Whether all rows that only these lists have are in question. Beside a delta, those that were not known always are. */
   readonly isInQuestion?: boolean
   /** Whether others of the same look have been answered. */
   readonly isBegun?: boolean
@@ -159,10 +159,12 @@ export async function readExtraLists(
       await output.checkpoint()
     return 'read'
   } catch (error) {
-    // A service that has answered one of these lists offers them.
-    const isOffered = isBegun || pages.count > before
+    // A service that has answered one of these lists, or the list of the stream itself, offers them.
+    const { position } = state
+    const isList = position.phase === 'complete' && position.next === 'list'
+    const isOffered = isList || isBegun || pages.count > before
     if (isNotOffered(error) && !isOffered) return 'not offered'
-    if (!isExtra(error, state.position, purpose === 'departure')) throw error
+    if (!isExtra(error, position, purpose === 'departure')) throw error
     log.warn(
       warningOf(
         'lists-failed',
