@@ -97,7 +97,7 @@ async function listBetweenChanges(
       log.warn(
         warningOf(
           'list-lags-behind',
-          `${what}, and so did the one before it. Nothing is written or deleted; the next audit follows after audit_days, and takes its list as it is.`,
+          `${what}, and so did the one before it. Nothing is written or deleted; the next audit takes its list as it is.`,
         ),
       )
       return false
