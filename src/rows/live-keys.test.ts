@@ -230,7 +230,7 @@ describe('live keys', () => {
     const keys = liveKeys()
     const look = (...items: readonly BatchItem[]) => {
       const second = batch(...items)
-      keys.skipFound(second, 'all')
+      keys.skipFound(second, 'in question')
       keys.observe(second, 'window')
     }
     keys.observe(batch({ id: 1 }), 'window')
@@ -314,7 +314,7 @@ describe('live keys', () => {
       keys.observe(batch({ id: 3 }, { id: 5 }), 'window')
       keys.observe(batch({ id: 4 }), 'history')
       keys.leaveUnconfirmed([5])
-      keys.skipFound(batch({ id: 5 }), 'all')
+      keys.skipFound(batch({ id: 5 }), 'in question')
       keys.noteWritten(batch({ id: 5 }))
       return keys
     }

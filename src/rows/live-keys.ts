@@ -29,6 +29,9 @@ import {
  */
 export type LiveKeys = ReturnType<typeof createLiveKeys>
 
+/** See `LiveKeys.skipFound`. */
+export type OtherRows = 'written' | 'in question' | 'skipped'
+
 /**
  * Creates the keys of a stream. `ids` is shared by all streams of the sync. Throws if a stored set cannot be decoded, or
  * contains more than `mostIds` ids.
@@ -131,18 +134,18 @@ export function createLiveKeys(
      * Used when the rows that a complete read did not find are checked. Sets the op to SKIP for records whose row it
      * has found, or whose deletion was reported. Must be called before `observe`.
      *
-     * `inQuestion`: these rows are unconfirmed for the next sync, which looks again, unless there are many of them:
-     * `all` that only these records have, or the `new` ones, which were not even unconfirmed.
+     * `others` says what becomes of rows that only these records have: those that are `in question` are unconfirmed for the
+     * next sync, which looks again, unless there are many of them; or all that nobody looks for are skipped.
      */
-    skipFound(batch: RecordBatch, inQuestion?: 'all' | 'new') {
-      const { reportedDeleted, unconfirmed, onlyListed } = sets
-      const isAsked = (key: Key) =>
-        inQuestion === 'all' || (inQuestion === 'new' && !unconfirmed.has(key))
+    skipFound(batch: RecordBatch, others: OtherRows = 'written') {
+      const { reportedDeleted, unconfirmed, unseen, doubted, onlyListed } = sets
+      const lookedFor = [unconfirmed, unseen, doubted]
+      const isOther = (key: Key) => others === 'skipped' && !lookedFor.some((rows) => rows.has(key))
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
         const wasFound = isKnown(key, sets) && !unconfirmed.has(key)
-        if (wasFound || reportedDeleted.has(key)) batch.ops[i] = SKIP
-        else if (batch.ops[i] === UPSERT && isAsked(key)) onlyListed.add(key)
+        if (wasFound || reportedDeleted.has(key) || isOther(key)) batch.ops[i] = SKIP
+        else if (others === 'in question' && batch.ops[i] === UPSERT) onlyListed.add(key)
       }
     },
     /**

@@ -11,6 +11,7 @@ import { type RecordBatch, SKIP } from '../records/record-batch.ts'
 import { type Key, keyAt, keysOf } from '../rows/id-set.ts'
 import { latestChanges } from '../rows/latest-changes.ts'
 import type { ListedParts } from '../rows/listed-parts.ts'
+import type { OtherRows } from '../rows/live-keys.ts'
 import { createPageOrder, dayIn, type RowTreatment } from '../rows/row-treatment.ts'
 import type { StreamInventory } from '../rows/stream-inventory.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -78,7 +79,7 @@ type Purpose =
 export interface EmitSettings extends Partial<RowTreatment>, PageOrigin {
   readonly purpose: Purpose
   /** See `LiveKeys.skipFound`. */
-  readonly inQuestion?: 'all' | 'new'
+  readonly others?: OtherRows
 }
 
 /** What the read of one stream works with. */
@@ -195,7 +196,7 @@ export async function* emit(
   ): readonly number[] {
     const left = mark?.(batch, contradicted) ?? []
     if (isChange) noteChanges(batch, state)
-    if (purpose === 'recheck') keys.skipFound(batch, settings.inQuestion)
+    if (purpose === 'recheck') keys.skipFound(batch, settings.others)
     // A list may be older than the answers that contradict each other about a row.
     const unconfirmed = purpose === 'repair' ? keys.unconfirmed() : []
     keys.observe(batch, place, { mayRepeat, isChange })

@@ -4,6 +4,7 @@ import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
 import { isNotOffered } from '../pages/page-failures.ts'
 import { deltaStart, type Slice, slicesOf } from '../pages/slices.ts'
+import type { OtherRows } from '../rows/live-keys.ts'
 import { changedRows } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
 import { type EmitSettings, emit, type StreamContext } from './emit.ts'
@@ -128,7 +129,7 @@ export function recheckSettings({ state }: StreamContext): EmitSettings {
 interface ExtraLists {
   readonly purpose: 'comparison' | 'departure' | 'repair' | 'recheck'
   readonly range: DayRange | null
-  /** Whether all rows that only these lists have are in question. Beside a delta, those that were not known always are. */
+  /** Whether rows that only these lists have are written, and in question. Beside a delta, others are skipped. */
   readonly isInQuestion?: boolean
   /** Whether others of the same look have been answered. */
   readonly isBegun?: boolean
@@ -143,16 +144,14 @@ export async function readExtraLists(
   context: StreamContext,
 ): Promise<ListsOutcome> {
   const { state, output, log, pages } = context
+  const isBesideDelta = changesAfter(state.position) !== undefined
   // A list may be out of date, and no later delta reports that a row is gone.
-  const asked = changesAfter(state.position) === undefined ? {} : ({ inQuestion: 'new' } as const)
+  const ofOthers = isBesideDelta ? 'skipped' : 'written'
+  const others: OtherRows = isInQuestion ? 'in question' : ofOthers
   const settings =
     purpose === 'comparison' || purpose === 'departure'
       ? { purpose }
-      : {
-          ...recheckSettings(context),
-          ...(isInQuestion ? ({ inQuestion: 'all' } as const) : asked),
-          purpose,
-        }
+      : { ...recheckSettings(context), others, purpose }
   const before = pages.count
   try {
     for await (const _ of emitSlices(slicesIn(range, context), LIST, settings, context))
