@@ -124,7 +124,9 @@ export async function* emit(
     }
     const { batch, leftOut } = suppression.apply(event.batch)
     // A row of the warehouse may have become a suppressed person's, or its person was suppressed since.
-    if (leftOut !== undefined && (mode === 'incremental' || keys.isTracked)) {
+    // The list of a comparison may be out of date: such a row counts as not listed, and is looked for.
+    const isCurrent = purpose !== 'comparison'
+    if (leftOut !== undefined && isCurrent && (mode === 'incremental' || keys.isTracked)) {
       keys.markFound(leftOut)
       await deleteRows(keys.leave(keysOf(leftOut)), context)
     }
