@@ -179,7 +179,8 @@ export function steps(place: Place, focus: Focus): fc.Arbitrary<Step[]> {
 
 /**
  * A stream that has been read is read whole once more, by a list that is wrong once while nothing else happens:
- * what it does not show lives. A list of the next sync, by which that may be confirmed, is wrong once as well, or not.
+ * what it does not show lives. A list of the next sync, by which that may be confirmed, is wrong once as well, or not;
+ * or other lists of the same sync are refused.
  */
 function wrongOnce({ stream }: Focus): fc.Arbitrary<Step[]> {
   const list = fc.record({
@@ -202,8 +203,10 @@ function wrongOnce({ stream }: Focus): fc.Arbitrary<Step[]> {
       skip: fc.constantFrom(0, 0, 1, 2),
       isNew: fc.boolean(),
       again: fc.array(list, { maxLength: 1 }),
+      refused: fc.constantFrom(null, null, 403 as const, 404 as const, 500 as const),
+      times: fc.constantFrom(1, 99),
     })
-    .map(({ stream, fault, skip, isNew, again }): Step[] => {
+    .map(({ stream, fault, skip, isNew, again, refused, times }): Step[] => {
       const one: Fault = {
         ...fault,
         stream,
@@ -217,7 +220,13 @@ function wrongOnce({ stream }: Focus): fc.Arbitrary<Step[]> {
         QUIET,
         // The delta has ended, so that it is read whole as well.
         { do: 'advance', hours: 80 },
-        { ...QUIET, faults: [one] },
+        {
+          ...QUIET,
+          faults:
+            refused === null
+              ? [one]
+              : [one, { kind: refused, path: 'whole-list', stream, skip: 0, times }],
+        },
         ...again.map(({ kind }): Step => {
           const path = 'whole-list'
           return { ...QUIET, faults: [{ kind, path, stream, skip: 0, times: 1 }] }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { personCodes } from '../../src/privacy/person-codes.ts'
+import { referencedCollections } from '../../src/streams/collections.ts'
 import { makeDue, type Scenario, startScenario } from '../histories/scenario.ts'
 import { type SyncedTenant, startSyncedTenant } from '../testing/synced-tenant.ts'
 
@@ -262,6 +263,21 @@ describe('a stream', () => {
     expect((await sync()).errors.join()).toContain('were not found by a complete read')
     hide(() => false)
     expect([(await sync()).exitCode, differences()]).toEqual([0, []])
+  })
+
+  it('is deleted by an approval although the service no longer lists the references of another collection', async () => {
+    scenario = await startScenario(['external_references'], { people: 40, pageSize: 100 })
+    const { sync, emulator, settings } = scenario
+    const other = referencedCollections.find(
+      (name) => name !== 'people' && emulator.references(name).length > 0,
+    )
+    await sync()
+    hide(isEven)
+    settings['approved_deletes'] = approvalsIn((await sync()).errors.join())
+    emulator.fail(`/external-references/${other}`, 404)
+    const { exitCode, errors, deleted } = await sync()
+    expect([exitCode, errors]).toEqual([0, []])
+    expect(deleted.length).toBeGreaterThan(10)
   })
 
   it('deletes what the service reports, with a warning if it is much', async () => {

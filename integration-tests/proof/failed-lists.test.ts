@@ -98,3 +98,29 @@ it.each([
   expect(await sync()).toMatchObject({ exitCode: 1, deleted: [] })
   expect([(await sync()).exitCode, differences()]).toEqual([0, []])
 })
+
+describe('a list that the service refuses once as if it did not offer it (404)', () => {
+  it('proves nothing about the rows of a delta if it was read before', async () => {
+    scenario = await startWithRows('calculated_totals', 30)
+    const { emulator, sync, settings, differences } = scenario
+    await sync()
+    makeDue(scenario)
+    // The audit reads the list.
+    await sync()
+    delete settings['audit_days']
+    emulator.advance({ hours: 73 })
+    emulator.fault(/^\/calculated-totals[?].*delta/, 'short', { times: 1 })
+    emulator.fail(lists('calculated-totals'), 404, { times: 1 })
+    expect((await sync()).deleted).toEqual([])
+    expect(differences()).toEqual([])
+  })
+
+  it('is read a day later if it is due since the first load', async () => {
+    scenario = await startWithRows('people', 12, { paging: 'offset' })
+    const { emulator, sync, differences } = scenario
+    emulator.fail(lists('people'), 404, { times: 1 })
+    await sync({ onRequest: (n) => n === 3 && emulator.remove('people', 1) })
+    emulator.advance({ hours: 25 })
+    expect([(await sync()).exitCode, differences()]).toEqual([0, []])
+  })
+})

@@ -157,9 +157,8 @@ async function look(
   const wereAsked = !isListDue && areFew()
   if (wereAsked && (await askEach(context, rows()))) return 'read'
   const outcome = await listAgain(context, isInQuestion)
-  // One that is due and has failed is tried again by a later sync.
-  if (isListDue)
-    state.note(outcome === 'failed' ? { comparedAt: clock.now() } : { isListDue: false })
+  // One that is due and was not read is tried again by a later sync.
+  if (isListDue) state.note(outcome === 'read' ? { isListDue: false } : { comparedAt: clock.now() })
   const mayAsk = !wereAsked && (areFew() || outcome !== 'read')
   return mayAsk && (await askEach(context, rows())) ? 'read' : outcome
 }
@@ -178,10 +177,7 @@ async function listAgain(context: StreamContext, isInQuestion = false): Promise<
   for (const other of otherDays(context)) {
     const areMissing = keys.gone().length > 0 || keys.unconfirmed().length > 0
     if (outcome === 'read' && areMissing)
-      outcome = await readExtraLists(
-        { purpose, range: other, isInQuestion, isBegun: true },
-        context,
-      )
+      outcome = await readExtraLists({ purpose, range: other, isInQuestion }, context)
   }
   if (outcome === 'read') await followChanges(context)
   return outcome

@@ -131,8 +131,6 @@ interface ExtraLists {
   readonly range: DayRange | null
   /** Whether rows that only these lists have are written, and in question. Beside a delta, others are skipped. */
   readonly isInQuestion?: boolean
-  /** Whether others of the same look have been answered. */
-  readonly isBegun?: boolean
 }
 
 /**
@@ -140,10 +138,10 @@ interface ExtraLists {
  * not.
  */
 export async function readExtraLists(
-  { purpose, range, isInQuestion = false, isBegun = false }: ExtraLists,
+  { purpose, range, isInQuestion = false }: ExtraLists,
   context: StreamContext,
 ): Promise<ListsOutcome> {
-  const { state, output, log, pages } = context
+  const { state, output, log } = context
   const isBesideDelta = changesAfter(state.position) !== undefined
   // A list may be out of date, and no later delta reports that a row is gone.
   const ofOthers = isBesideDelta ? 'skipped' : 'written'
@@ -152,18 +150,13 @@ export async function readExtraLists(
     purpose === 'comparison' || purpose === 'departure'
       ? { purpose }
       : { ...recheckSettings(context), others, purpose }
-  const before = pages.count
   try {
     for await (const _ of emitSlices(slicesIn(range, context), LIST, settings, context))
       await output.checkpoint()
     return 'read'
   } catch (error) {
-    // A service that has answered one of these lists, or the list of the stream itself, offers them.
-    const { position } = state
-    const isList = position.phase === 'complete' && position.next === 'list'
-    const isOffered = isList || isBegun || pages.count > before
-    if (isNotOffered(error) && !isOffered) return 'not offered'
-    if (!isExtra(error, position, purpose === 'departure')) throw error
+    if (isNotOffered(error) && !state.wasListOffered) return 'not offered'
+    if (!isExtra(error, state.position, purpose === 'departure')) throw error
     log.warn(
       warningOf(
         'lists-failed',
@@ -192,7 +185,8 @@ async function* emitSlices(
   settings: EmitSettings,
   context: StreamContext,
 ): AsyncGenerator<Listing, void> {
-  const { stream } = context.state
+  const { state, clock } = context
+  const { stream } = state
   const first = slices.findIndex(({ key }) => key === at)
   let page = first < 0 ? null : stored
   let refusals = 0
@@ -202,8 +196,9 @@ async function* emitSlices(
     try {
       const ofSlice = { ...settings, slice: key, of: link }
       for await (const end of emit(page?.url ?? link, kind, ofSlice, context)) {
+        state.note({ wasListOffered: true })
         if (end.nextLink === undefined) continue
-        yield { slice: key, page: { url: end.nextLink, at: context.clock.now() } }
+        yield { slice: key, page: { url: end.nextLink, at: clock.now() } }
       }
     } catch (error) {
       // Not every collection with references is documented to list them here.
@@ -221,11 +216,12 @@ async function* emitSlices(
 
 /**
  * Keeps the rows of a collection that was not listed, because they may still exist; also those that a new generation
- * would remove. While deletes are withheld it throws instead: nobody could tell later which of these rows it concerns.
+ * would remove. It throws instead if deletes of them are withheld: nobody could tell later which of these rows it concerns.
  */
 function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
-  const { stream, keys, mode, startsNoDelta, withheldSince } = state
-  if (withheldSince !== null && state.countRows('unseen').has(collection)) throw error
+  const { stream, keys, mode, startsNoDelta, withheldSince, withheldOf } = state
+  const mayBeWithheld = withheldSince !== null && withheldOf?.has(collection) !== false
+  if (mayBeWithheld && state.countRows('unseen').has(collection)) throw error
   const kept = keys.keepUnseen('window', (key) => collectionOf(key) === collection)
   const what = `${stream.stream}: the service did not list the references of ${collection} this time`
   const warn = (consequence: string) =>

@@ -31,6 +31,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     isSettled: false,
     isListDue: false,
     wasDeltaOffered: true,
+    wasListOffered: true,
     leavingFrom: null,
     listedUntil: null,
     auditedAt: null,

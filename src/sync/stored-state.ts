@@ -115,6 +115,12 @@ export const STATE = fieldTable({
     false,
     'whether the service has responded to a delta: if it refuses one later, that is temporary',
   ),
+  wasListOffered: plain(
+    'list_offered',
+    or(false, flag),
+    false,
+    'whether the service has responded to a list: if it refuses one later, that is temporary',
+  ),
   leavingFrom: plain(
     'leaving_from',
     or(null, day),
