@@ -238,7 +238,7 @@ describe('days that are no longer kept', () => {
       const { warnings, exitCode } = await sync()
       expect([exitCode, keys().length]).toEqual([0, 4])
       expect(warnings).toContainEqual(
-        expect.stringContaining('are no longer kept, but their rows stay'),
+        expect.stringContaining('are no longer kept, but the service does not list them'),
       )
       emulator.clearFaults()
       await sync()

@@ -16,8 +16,8 @@ export interface Compared {
   readonly notListed: ReadonlySet<Key>
 }
 
-/** A comparison for which there was no list is tried again after this many days. */
-const DAYS_BETWEEN_ATTEMPTS = 1
+/** A comparison for which there was no list is tried again by the next nightly sync, also if that begins earlier. */
+const HOURS_BETWEEN_ATTEMPTS = 20
 
 /**
  * The comparison that is due after the changes have been followed. An audit is due if both the last one and the last
@@ -73,5 +73,5 @@ export function isListDue(
 }
 
 function wasTried(comparedAt: Date | null, now: Date): boolean {
-  return comparedAt !== null && !isLongAgo(comparedAt, DAYS_BETWEEN_ATTEMPTS, now)
+  return comparedAt !== null && !isLongAgo(comparedAt, HOURS_BETWEEN_ATTEMPTS / 24, now)
 }

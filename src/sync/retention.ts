@@ -28,7 +28,7 @@ export async function leaveDays(context: StreamContext): Promise<void> {
     log.warn(
       warningOf(
         'days-not-listed',
-        `${stream.stream}: the days before ${start} are no longer kept, but their rows stay, because the service does not list them.`,
+        `${stream.stream}: the days before ${start} are no longer kept, but the service does not list them, so rows of these days stay until it does.`,
       ),
     )
     return
