@@ -9,7 +9,7 @@ import {
   REFERENCES,
 } from '../streams/person-paths.ts'
 import { keyOf, readStreamSchema, streams } from '../streams/streams.ts'
-import { type Column, KNOWN_FROM } from '../warehouse/column.ts'
+import { type Column, KNOWN_FROM, KNOWN_UNTIL } from '../warehouse/column.ts'
 import type { Dialect, Landing } from '../warehouse/landing.ts'
 import { closedName, nextName, quoted } from '../warehouse/sql.ts'
 import { storedColumns } from '../warehouse/tables.ts'
@@ -83,17 +83,37 @@ export async function personTables(
   const found = await streamTables(landing)
   const owned = new Map([[PEOPLE, new Set([id])]])
   for (const { collection, stream } of ownedCollections()) {
-    const ids = new Set<string>()
-    for (const table of found.filter((one) => one.stream === stream))
-      for (const text of textsAt(sql, table, ['id'])) {
-        const own = `FROM ${table.table} AS source WHERE ${isOwned(sql, table, owned)}`
-        for (const [value = null] of await landing.query(`SELECT ${text} ${own}`))
-          if (value !== null) ids.add(value)
-      }
+    const own = found.filter((table) => table.stream === stream)
+    const ids = await ownedIds(landing, own, owned)
     if (ids.size > 0) owned.set(collection, ids)
   }
   const tables = found.map((table) => ({ ...table, isPersons: isOwned(sql, table, owned) }))
   return { tables, owned }
+}
+
+/** From what was known first to what is known last. */
+const ORDER = ['closed versions', 'rows', 'rows that wait'] as const
+
+/** The ids of the records in these tables that are the person's, by the last row of each: it may have been somebody else's before. */
+async function ownedIds(
+  landing: Landing,
+  tables: readonly Omit<StreamTable, 'isPersons'>[],
+  owned: OwnedIds,
+): Promise<Set<string>> {
+  const { sql } = landing
+  const ids = new Set<string>()
+  for (const part of ORDER)
+    for (const table of tables.filter(({ has }) => has === part)) {
+      const order = part === 'closed versions' ? ` ORDER BY source.${KNOWN_UNTIL}` : ''
+      const isOwn = `CASE WHEN ${isOwned(sql, table, owned)} THEN 1 ELSE 0 END`
+      for (const text of textsAt(sql, table, ['id'])) {
+        const rows = `SELECT ${text}, ${isOwn} FROM ${table.table} AS source WHERE ${text} IS NOT NULL${order}`
+        for (const [id, is] of await landing.query(rows))
+          if (is === '1') ids.add(String(id))
+          else ids.delete(String(id))
+      }
+    }
+  return ids
 }
 
 async function streamTables(landing: Landing): Promise<Omit<StreamTable, 'isPersons'>[]> {

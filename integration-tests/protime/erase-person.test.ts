@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { personStreams } from '../../src/streams/person-paths.ts'
+import { type Row, startTenant, type Tenant } from '../engines/tenant.ts'
+import { ask, protime, verify } from '../testing/protime.ts'
+
+const NAME = 'Name-Of-One-Person'
+const KEY = 'Wq3-xkT9_mB7vZ2p'
+
+let folder: string
+let tenant: Tenant
+let warehouse: string
+/** A person with a name that nobody else has. */
+let id: number
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'protime-erase-'))
+  warehouse = join(folder, 'acme.duckdb')
+  tenant = await startTenant()
+  id = Number(tenant.emulator.all('people')[3]?.['id'])
+  tenant.emulator.update('people', id, { lastName: NAME })
+})
+afterEach(async () => {
+  await tenant.emulator.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const isOwn = (row: Row) => (row['person'] as Row | undefined)?.['id'] === id
+
+/** The commands with a configuration. */
+function settle(config: Row) {
+  const file = join(folder, 'config.json')
+  writeFileSync(file, JSON.stringify({ ...tenant.config, ...config }), { mode: 0o600 })
+  const words = ['--config', file, '--warehouse', warehouse]
+  return {
+    words,
+    sync: () => protime('sync', ...words, '--quiet'),
+    async exported() {
+      const { stdout } = await protime('person', 'export', String(id), ...words)
+      return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]))
+    },
+    async erase(...own: string[]) {
+      const run = await protime('person', 'erase', String(id), ...words, ...own)
+      const receipt = run.stdout === '' ? {} : (JSON.parse(run.stdout) as Row)
+      return { ...run, receipt }
+    },
+  }
+}
+
+/** Removes the person from the service, with all rows but those that are kept. */
+function removeFromService(isKept: (row: Row) => boolean = () => false): void {
+  const { emulator } = tenant
+  for (const { referenceName, externalReference, internalReference } of emulator.references(
+    'people',
+  ))
+    if (internalReference === String(id))
+      emulator.removeReference('people', referenceName, externalReference)
+  for (const stream of personStreams().keys()) {
+    if (stream === 'external_references' || stream === 'people') continue
+    const collection = stream.replaceAll('_', '-')
+    for (const row of emulator.all(collection))
+      if (isOwn(row) && !isKept(row)) emulator.remove(collection, Number(row['id']))
+  }
+  emulator.remove('people', id)
+}
+
+it('takes no reference of a contract for that of the person whose it was before', async () => {
+  const config = { streams: ['people', 'contracts', 'external_references'], history: true }
+  const { words, sync, exported, erase } = settle({ ...config, privacy_key: KEY })
+  const { emulator } = tenant
+  const contract = Number(emulator.all('contracts').find(isOwn)?.['id'])
+  const other = Number(emulator.all('people')[0]?.['id'])
+  await sync()
+  emulator.update('contracts', contract, { person: { id: other } })
+  emulator.setReference('contracts', 'payroll', 'of-somebody-else', contract)
+  await sync()
+  expect(JSON.stringify(await exported())).not.toContain('of-somebody-else')
+  removeFromService()
+  await sync()
+  expect(await erase()).toMatchObject({ exitCode: 0, receipt: { result: 'erased' } })
+  expect(
+    await ask(
+      warehouse,
+      "SELECT value FROM external_references WHERE name = 'payroll' AND collection = 'contracts'",
+    ),
+  ).toContainEqual({ value: 'of-somebody-else' })
+  expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
+})
