@@ -87,3 +87,19 @@ it('takes no reference of a contract for that of the person whose it was before'
   ).toContainEqual({ value: 'of-somebody-else' })
   expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
 })
+
+it('refuses while the service lists a row of the person on a day that no list of a sync has', async () => {
+  const { sync, erase } = settle({ streams: ['people', 'absences'], future_days: 30 })
+  const { emulator } = tenant
+  emulator.insert('absences', { person: { id }, date: '2029-05-05' })
+  await sync()
+  removeFromService((row) => row['date'] === '2029-05-05')
+  await sync()
+  const { exitCode, stderr } = await erase()
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringContaining('still lists the person in absences,'),
+  ])
+  emulator.remove('absences', Number(emulator.all('absences').find(isOwn)?.['id']))
+  expect(await erase()).toMatchObject({ exitCode: 0 })
+})

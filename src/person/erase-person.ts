@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { addDays, type Day, dayOf, earlier, isDay, later } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { Key } from '../rows/id-set.ts'
 import { PEOPLE, REFERENCES } from '../streams/person-paths.ts'
-import { INVENTORY } from '../streams/streams.ts'
+import { INVENTORY, streams } from '../streams/streams.ts'
 import { readState, withheldIn } from '../sync/stored-state.ts'
 import type { Landing, Renew, Renewal, RenewSettings } from '../warehouse/landing.ts'
 import { withoutKeys } from './forget-keys.ts'
-import { type FoundRow, type PersonData, readPerson } from './person-tables.ts'
+import { type FoundRow, membersOf, type PersonData, readPerson } from './person-tables.ts'
 import { type Asking, listingsOf } from './still-listed.ts'
 
 export interface EraseSettings<Config> extends RenewSettings {
@@ -56,11 +57,11 @@ export function erasePerson<Config>(
   const { id, names, asking, code, isSuppressed, version, now, ...files } = settings
   return withRenewable(files, async ({ landing, others, renew }) => {
     const person = await readPerson(landing, id, names)
-    const held = person.rows.filter(({ isClosed }) => !isClosed).map(({ stream }) => stream)
+    const held = heldDays(person, now)
     const owned = isSuppressed ? new Map([[PEOPLE, new Set([id])]]) : person.owned
     // A row that no sync has deleted may exist although the person does not.
-    for (const asked of [[PEOPLE, REFERENCES], held]) {
-      const listed = await listingsOf(owned, new Set(asked), asking)
+    for (const asked of [ANYWAY, held]) {
+      const listed = await listingsOf(owned, asked, asking)
       if (listed.length > 0) throw stillListed(listed, code)
     }
     const withheld = await withheldStreams(landing, person)
@@ -89,7 +90,31 @@ export function erasePerson<Config>(
   })
 }
 
-function stillListed(streams: readonly string[], code: string | undefined): ConnectorError {
+/** The streams that are asked for whatever the file has. */
+const ANYWAY = new Map([PEOPLE, REFERENCES].map((stream) => [stream, null]))
+/** The days after today on which rows are looked for: changes come of later days than those of lists. */
+const DAYS_BEYOND = 3653
+
+/** The streams with rows of the person that no sync has deleted, each with their last day. */
+function heldDays({ rows }: PersonData, now: Date): ReadonlyMap<string, Day | null> {
+  const last = addDays(dayOf(now), DAYS_BEYOND)
+  const held = new Map<string, Day | null>()
+  for (const { stream, row } of rows.filter(({ isClosed }) => !isClosed)) {
+    const day = dayOfRow(stream, row)
+    const before = held.get(stream) ?? null
+    held.set(stream, day === null ? before : later(before, earlier(last, day)))
+  }
+  return held
+}
+
+/** The day of a row by which the service lists it; null if it has none. */
+function dayOfRow(stream: string, row: string): Day | null {
+  const { dateField } = streams.get(stream) ?? {}
+  const day = dateField && String(membersOf(row)[dateField]).slice(0, 10)
+  return day !== undefined && isDay(day) ? day : null
+}
+
+function stillListed(names: readonly string[], code: string | undefined): ConnectorError {
   const how =
     code === undefined
       ? 'set privacy_key: this message then has the code for suppressed_people'
@@ -97,7 +122,7 @@ function stillListed(streams: readonly string[], code: string | undefined): Conn
   return new ConnectorError(
     'config',
     'person-still-listed',
-    `Nothing was erased: the service still lists the person in ${streams.join(', ')}, so the next sync would bring the rows back. Delete the person there first, with the references and all other rows. If they have to stay there, ${how}.`,
+    `Nothing was erased: the service still lists the person in ${names.join(', ')}, so the next sync would bring the rows back. Delete the person there first, with the references and all other rows. If they have to stay there, ${how}.`,
   )
 }
 
@@ -111,11 +136,11 @@ async function withheldStreams(landing: Landing, { rows }: PersonData): Promise<
   })
 }
 
-function stillWithheld(streams: readonly string[]): ConnectorError {
+function stillWithheld(names: readonly string[]): ConnectorError {
   return new ConnectorError(
     'config',
     'deletes-withheld',
-    `Nothing was erased: rows of the person in ${streams.join(' and ')} are among those that the last sync did not find, and were too many to be deleted. The service may still have the person, and bring the rows back. Sync until no deletes are withheld, then run it again.`,
+    `Nothing was erased: rows of the person in ${names.join(' and ')} are among those that the last sync did not find, and were too many to be deleted. The service may still have the person, and bring the rows back. Sync until no deletes are withheld, then run it again.`,
   )
 }
 

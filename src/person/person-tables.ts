@@ -183,7 +183,8 @@ async function rowsOf(
   })
 }
 
-const membersOf = (row: string) => JSON.parse(row) as Readonly<Record<string, unknown>>
+/** The values of a row, by its columns. */
+export const membersOf = (row: string) => JSON.parse(row) as Readonly<Record<string, unknown>>
 
 /** Shorter texts are in many rows. */
 const LEAST_NAME = 3

@@ -1,3 +1,4 @@
+import type { Day } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { tryParseExactly } from '../ground/json.ts'
 import type { Source, Tools } from '../protocol/connector.ts'
@@ -17,11 +18,11 @@ export interface Asking<Config> {
 
 /**
  * Those of some streams that have rows of the person in a listing of the service, as a sync would read it: it reads the chosen
- * ones, and the people are asked for anyway. Throws if one of them cannot be listed.
+ * ones, at least until the given days, and the people are asked for anyway. Throws if one of them cannot be listed.
  */
 export async function listingsOf<Config>(
   owned: OwnedIds,
-  asked: ReadonlySet<string>,
+  asked: ReadonlyMap<string, Day | null>,
   { source, config, streams, tools }: Asking<Config>,
 ): Promise<string[]> {
   const found = new Set<string>()
@@ -32,7 +33,7 @@ export async function listingsOf<Config>(
       spec,
       mode: 'full_refresh' as const,
       state: undefined,
-      byLists: { from: null, until: null },
+      byLists: { from: null, until: asked.get(spec.name) ?? null },
       writer: lookFor(owned, spec.name, () => found.add(spec.name)),
     }))
   const failures = await readStreams(source, config, readings, { ...tools, refused: [] })
