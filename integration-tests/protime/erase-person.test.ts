@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -102,4 +102,26 @@ it('refuses while the service lists a row of the person on a day that no list of
   ])
   emulator.remove('absences', Number(emulator.all('absences').find(isOwn)?.['id']))
   expect(await erase()).toMatchObject({ exitCode: 0 })
+})
+
+it('forgets the texts of the service in the account, which can name the person', async () => {
+  const { words, sync, erase } = settle({
+    streams: ['people', 'contracts', 'department_histories'],
+  })
+  const { emulator } = tenant
+  await sync()
+  removeFromService()
+  const body = JSON.stringify({
+    error: { code: 'BadRequest', message: `no department of ${NAME}` },
+  })
+  emulator.fail('/department-histories', 400, { times: 1, body })
+  expect(await sync()).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(NAME) })
+  expect(readFileSync(warehouse).includes(NAME)).toBe(true)
+  expect(await erase('--name', NAME)).toMatchObject({
+    exitCode: 0,
+    receipt: { searched: 1, found: 0, result: 'erased' },
+  })
+  expect(readFileSync(warehouse).includes(NAME)).toBe(false)
+  const { stdout } = await protime('status', ...words)
+  expect(stdout).toContain('request-not-accepted: protime person erase has removed the text')
 })

@@ -172,8 +172,8 @@ async function changesFor(
   const names = ['', ...streams].map(landing.sql.literal).join(', ')
   for (const { table } of tables.filter(({ stream }) => stream === INVENTORY.stream))
     omissions.set(table, `source.stream IN (${names})`)
-  // The account says how many rows each table has.
-  const statements = tables
+  // Error texts of the service can name people; the account says how many rows each table has.
+  const counts = tables
     .filter(({ stream }) => streams.has(stream) || stream === INVENTORY.stream)
     .flatMap(({ stream, table, has }) =>
       has === 'closed versions'
@@ -183,8 +183,13 @@ async function changesFor(
               WHERE stream = ${landing.sql.literal(stream)}`,
           ],
     )
-  return { omissions, states, statements }
+  const texts = `UPDATE _protime.streams SET failure = ${landing.sql.literal(FORGOTTEN)} WHERE failure IS NOT NULL`
+  return { omissions, states, statements: [texts, ...counts] }
 }
+
+/** In place of the text of a failure. */
+const FORGOTTEN =
+  'protime person erase has removed the text; the next sync tells it if it fails again.'
 
 /** The key of a row as a state has it. */
 function keyOf({ key }: FoundRow): Key {
