@@ -125,3 +125,17 @@ it('forgets the texts of the service in the account, which can name the person',
   const { stdout } = await protime('status', ...words)
   expect(stdout).toContain('request-not-accepted: protime person erase has removed the text')
 })
+
+it('forgets the ids of rows that a sync has deleted, as far as a history has them', async () => {
+  const { sync, erase } = settle({ streams: ['people', 'contracts'], history: true })
+  const contracts = tenant.emulator.all('contracts').filter(isOwn)
+  await sync()
+  removeFromService()
+  await sync()
+  const latest =
+    "SELECT state->>'$.latest_changes' AS ids FROM _protime.states WHERE stream = 'contracts'"
+  const [id] = contracts.map((row) => `[${row['id']},`)
+  expect(String((await ask(warehouse, latest))[0]?.['ids'])).toContain(id)
+  expect(await erase()).toMatchObject({ exitCode: 0 })
+  expect(String((await ask(warehouse, latest))[0]?.['ids'])).not.toContain(id)
+})

@@ -161,10 +161,12 @@ async function changesFor(
   const streams = new Set(rows.map(({ stream }) => stream))
   const states = new Map<string, unknown>()
   for (const [stream, state] of await storedStates(landing)) {
-    const living = rows.filter((row) => row.stream === stream && !row.isClosed).map(keyOf)
-    // The people's state may have the id although a sync has deleted the row.
-    const keys = stream === PEOPLE ? [...living, Number(id)] : living
-    const left = keys.length === 0 ? state : withoutKeys(state, keys)
+    const own = rows.filter((row) => row.stream === stream)
+    const keys = own.filter(({ isClosed }) => !isClosed).map(keyOf)
+    // A state may have the ids of rows that a sync has deleted.
+    const before = own.filter(({ isClosed }) => isClosed).map(keyOf)
+    if (stream === PEOPLE) keys.push(Number(id))
+    const left = keys.length + before.length === 0 ? state : withoutKeys(state, keys, before)
     if (left !== undefined) states.set(stream, left)
   }
   const omissions = new Map(tables.map(({ table, isPersons }) => [table, isPersons]))

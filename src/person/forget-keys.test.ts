@@ -48,6 +48,16 @@ it('a state without the keys of a person has them in no set, and knows no audit 
   })
 })
 
+it('a state keeps the keys of earlier rows that are now those of others', () => {
+  const before = readState(stored)
+  const after = readState(withoutKeys(stored, [], [5, 8, 10, 11]))
+  if (before === 'none' || 'unreadable' in before) throw new Error('it cannot be read')
+  expect(after).toMatchObject({ keys: before.keys })
+  const deleted = { ...before, latestChanges: new Map([[11, { version: null, day: null }]]) }
+  const left = readState(withoutKeys(writeState(deleted, deleted.keys), [], [11]))
+  expect(left).toMatchObject({ latestChanges: new Map() })
+})
+
 it.each([[{ bookmark_version: 1 }], [{ ...stored, window_ids: 'damaged' }], [{}]])(
   'a state that cannot be read is given up, so that the stream is read from the beginning',
   (state) => expect(withoutKeys(state, [5])).toBeUndefined(),
