@@ -139,3 +139,16 @@ it('forgets the ids of rows that a sync has deleted, as far as a history has the
   expect(await erase()).toMatchObject({ exitCode: 0 })
   expect(String((await ask(warehouse, latest))[0]?.['ids'])).not.toContain(id)
 })
+
+it('warns that a name is left in the file although no row of the person is', async () => {
+  const { sync, erase } = settle({ streams: ['people', 'contracts'] })
+  await sync()
+  removeFromService()
+  await sync()
+  await ask(warehouse, `CREATE TABLE main.extract AS SELECT '${NAME}' AS who`)
+  expect(await erase('--name', NAME)).toMatchObject({
+    exitCode: 4,
+    receipt: { found: 1, others: ['table main.extract'] },
+    stderr: expect.stringContaining('[rows-to-judge]'),
+  })
+})

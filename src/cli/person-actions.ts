@@ -92,7 +92,7 @@ export async function erase(
   })
   await say(receipt)
   const unsearched = receipt.areNamesKnown ? '' : NOT_SEARCHED
-  if (receipt.result === 'to be judged' || receipt.toJudge.length > 0)
+  if (receipt.result === 'to be judged' || receipt.toJudge.length + receipt.found > 0)
     log.warn(
       warningOf(
         'rows-to-judge',
