@@ -152,3 +152,16 @@ it('warns that a name is left in the file although no row of the person is', asy
     stderr: expect.stringContaining('[rows-to-judge]'),
   })
 })
+
+it('copies a table of others with a generated column', async () => {
+  const { sync, erase } = settle({ streams: ['people', 'contracts'] })
+  await sync()
+  removeFromService()
+  await ask(
+    warehouse,
+    `CREATE TABLE main.own (a INT, b INT GENERATED ALWAYS AS (a * 2), source STRUCT(c INT));
+      INSERT INTO main.own VALUES (4, {c: 1}); CREATE TABLE main.none AS FROM main.own LIMIT 0`,
+  )
+  expect(await erase()).toMatchObject({ exitCode: 0 })
+  expect(await ask(warehouse, 'FROM main.own')).toEqual([{ a: 4, b: 8, source: { c: 1 } }])
+})

@@ -88,7 +88,9 @@ async function copyWithout(
       const name = `${quoted(schema)}.${quoted(table)}`
       const omitted = omissions.get(name) ?? 'false'
       const from = `FROM ${quoted(old)}.${name} AS source WHERE (${omitted}) IS NOT TRUE`
-      await landing.run(`INSERT INTO ${FRESH}.${name} SELECT source.* ${from}`)
+      const columns = await storedColumns(landing, name)
+      if (columns !== '')
+        await landing.run(`INSERT INTO ${FRESH}.${name} (${columns}) SELECT ${columns} ${from}`)
       await assertNone(
         landing,
         `SELECT 1 WHERE (SELECT count(*) ${from}) <> (SELECT count(*) FROM ${FRESH}.${name})`,
@@ -105,6 +107,15 @@ async function copyWithout(
   })
   await landing.run(`CHECKPOINT ${FRESH}; DETACH ${FRESH}`)
   if (existsSync(`${path}.wal`)) throw new Error('DuckDB has left a log beside the new file')
+}
+
+/** The columns with values in the file, as others may have generated ones, which cannot be written; empty for a table without rows. */
+async function storedColumns(landing: Landing, table: string): Promise<string> {
+  const rows = await landing.query(
+    `SELECT DISTINCT stored.column_id, stored.column_name FROM pragma_storage_info(${literal(table)}) AS stored
+      ORDER BY stored.column_id`,
+  )
+  return rows.map(([, name]) => quoted(String(name))).join(', ')
 }
 
 /** The rows of others may be long, and a file is written anew seldom. */
