@@ -102,9 +102,14 @@ export function createLiveKeys(
     pageEnded() {
       if (sets.ofThisPage.size > 0) sets.ofThisPage = createIdSet()
     },
-    /** Begins a complete read, which finds all rows that exist. */
-    beginReading() {
+    /**
+     * Begins a complete read, which finds all rows that exist. If a part may not be read, those that were unconfirmed and are not
+     * found remain so.
+     */
+    beginReading(mayLackParts = false) {
+      const { unconfirmed } = sets
       sets = emptySets(allKeys(sets))
+      if (mayLackParts) sets.unconfirmed = unconfirmed
       sought = createIdSet()
       // After an overflow it is unknown which rows the warehouse has; a new read may fit again.
       isTracked = true
@@ -120,6 +125,9 @@ export function createLiveKeys(
       sets.unseen = rest
       return kept
     },
+    /** Whether the read has yet to find a row that an earlier sync has not found, among those for which `isThere` returns true. */
+    seeksUnconfirmed: (isThere: (key: Key) => boolean): boolean =>
+      [...sets.unconfirmed.keys()].some((key) => sets.unseen.has(key) && isThere(key)),
     /** Nobody could look for the rows of `gone`: they stay, unconfirmed. */
     keepGone() {
       for (const set of [sets.unseen, sets.doubted])
@@ -202,7 +210,8 @@ export function createLiveKeys(
       return left
     },
     /** The rows that were not confirmed so far, by this sync or those before. */
-    unconfirmed: (): readonly Key[] => [...sets.unconfirmed.keys()],
+    unconfirmed: (): readonly Key[] =>
+      [...sets.unconfirmed.keys()].filter((key) => isKnown(key, sets)),
     /** Marks some of these rows as deleted. */
     markGone(keys: readonly Key[]) {
       const { window, history, unconfirmed, unseen } = sets
@@ -267,6 +276,7 @@ export function createLiveKeys(
     },
     /** The deletions of `gone` have been written. */
     commitDeletes() {
+      for (const key of sets.unseen.keys()) sets.unconfirmed.delete(key)
       sets.unseen = createIdSet()
       for (const key of sets.doubted.keys())
         for (const set of [sets.window, sets.history]) set.delete(key)

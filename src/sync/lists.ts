@@ -4,6 +4,7 @@ import { warningOf } from '../ground/message-ids.ts'
 import { HttpError } from '../http/http-error.ts'
 import { isNotOffered } from '../pages/page-failures.ts'
 import { deltaStart, type Slice, slicesOf } from '../pages/slices.ts'
+import type { Key } from '../rows/id-set.ts'
 import type { OtherRows } from '../rows/live-keys.ts'
 import { changedRows } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
@@ -216,13 +217,13 @@ async function* emitSlices(
 
 /**
  * Keeps the rows of a collection that was not listed, because they may still exist; also those that a new generation
- * would remove. It throws instead if deletes of them are withheld: nobody could tell later which of these rows it concerns.
+ * would remove. If deletes of some of them are withheld, it throws instead.
  */
 function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
-  const { stream, keys, mode, startsNoDelta, withheldSince, withheldOf } = state
-  const mayBeWithheld = withheldSince !== null && withheldOf?.has(collection) !== false
-  if (mayBeWithheld && state.countRows('unseen').has(collection)) throw error
-  const kept = keys.keepUnseen('window', (key) => collectionOf(key) === collection)
+  const { stream, keys, mode, startsNoDelta, withheldSince } = state
+  const isThere = (key: Key) => collectionOf(key) === collection
+  if (withheldSince !== null && keys.seeksUnconfirmed(isThere)) throw error
+  const kept = keys.keepUnseen('window', isThere)
   const what = `${stream.stream}: the service did not list the references of ${collection} this time`
   const warn = (consequence: string) =>
     log.warn(warningOf('references-not-listed', `${what}, so ${consequence}. ${error.message}`))

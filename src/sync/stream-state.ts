@@ -5,7 +5,7 @@ import type { ServerClock } from '../http/clock.ts'
 import type { Stamp } from '../protocol/connector.ts'
 import { createLiveKeys } from '../rows/live-keys.ts'
 import type { IdBudget, StoredKeys } from '../rows/stored-keys.ts'
-import { collectionOf, lossesAt, type PartCounts, partsOf } from './losses.ts'
+import { lossesAt, type PartCounts, partsOf } from './losses.ts'
 import type { StreamLog } from './notices.ts'
 import { INITIAL, LIST, type Position } from './position.ts'
 import type { StateBlob } from './state-fields.ts'
@@ -92,8 +92,6 @@ export function createStreamState(
     isContinued: stored !== undefined,
     /** Whether a row may have moved between the pages of this read: their ids do not rise. */
     mayHaveMoved: false,
-    /** The collections of the references that were withheld when this read began; undefined if an earlier process began it. */
-    withheldOf: undefined as ReadonlySet<string> | undefined,
     /** How often this process may have lost the response to a delta link. */
     lostResponses: 0,
     /** Where the read starts, and how many rows are expected. */
@@ -166,9 +164,8 @@ export function createStreamState(
    * belong to it.
    */
   function beginAnew(goesOn = false): void {
-    if (state.isSettled && stream.nested === 'referenced_collections')
-      state.withheldOf = new Set(keys.unconfirmed().map(collectionOf))
-    if (mode === 'incremental') keys.beginReading()
+    // The service may refuse the list of a collection.
+    if (mode === 'incremental') keys.beginReading(stream.nested === 'referenced_collections')
     else if (!goesOn) keys.forgetSent()
     if (!goesOn) state.generation = nextGeneration(state.generation, clock.now())
     const { auditedParts, latestChanges, mayLackChanges, isListDue, isSettled } = FRESH
