@@ -225,21 +225,22 @@ describe('days that are no longer kept', () => {
   })
 
   it.each([
-    ['does not offer', 404],
-    ['refuses', 400],
+    ['has never offered', true, 404, 'so rows of these days stay until it does'],
+    ['refuses', false, 404, 'stay as they are, until a later sync reads it'],
+    ['refuses as wrong', false, 400, 'stay as they are, until a later sync reads it'],
   ])(
     'stay with a warning if the service %s their list, and the delta is followed',
-    async (_, status) => {
+    async (_, isNever, status, what) => {
       const { sync, emulator, settings, differences } = await start(DAYS)
+      const refuse = () => emulator.fail(/\/clockings[?](?!(.*&)?delta)/, status)
+      if (isNever) refuse()
       await sync()
       settings['start_date'] = '2026-06-01'
-      emulator.fail(/\/clockings[?](?!(.*&)?delta)/, status)
+      refuse()
       emulator.update('clockings', 6)
       const { warnings, exitCode } = await sync()
       expect([exitCode, keys().length]).toEqual([0, 4])
-      expect(warnings).toContainEqual(
-        expect.stringContaining('are no longer kept, but the service does not list them'),
-      )
+      expect(warnings).toEqual([expect.stringContaining(what)])
       emulator.clearFaults()
       await sync()
       expect(differences()).toEqual([])

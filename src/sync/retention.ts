@@ -24,7 +24,10 @@ export async function leaveDays(context: StreamContext): Promise<void> {
   if (position.phase === 'changes' && !isLater(position.window, start))
     await deleteRows(keys.leave('history'), context)
   const range = { from, until: addDays(start, -1) }
-  if ((await readExtraLists({ purpose: 'departure', range }, context)) !== 'read') {
+  const outcome = await readExtraLists({ purpose: 'departure', range }, context)
+  // The next sync reads a list that has failed, which has been told.
+  if (outcome === 'failed') return
+  if (outcome === 'not offered') {
     log.warn(
       warningOf(
         'days-not-listed',
