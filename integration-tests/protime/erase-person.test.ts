@@ -165,3 +165,15 @@ it('copies a table of others with a generated column', async () => {
   expect(await erase()).toMatchObject({ exitCode: 0 })
   expect(await ask(warehouse, 'FROM main.own')).toEqual([{ a: 4, b: 8, source: { c: 1 } }])
 })
+
+it('finds a row whose person is spelled otherwise, as suppression does', async () => {
+  const { sync, erase } = settle({ streams: ['people', 'clockings'] })
+  const { emulator } = tenant
+  const clocking = Number(emulator.all('clockings').find(isOwn)?.['id'])
+  emulator.update('clockings', clocking, { person: { Id: id } })
+  await sync()
+  removeFromService()
+  emulator.remove('clockings', clocking)
+  expect(await erase()).toMatchObject({ receipt: { result: 'erased' } })
+  expect(await ask(warehouse, `SELECT person FROM clockings WHERE id = ${clocking}`)).toEqual([])
+})

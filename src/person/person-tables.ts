@@ -1,4 +1,5 @@
 import { isJsonObject } from '../ground/json.ts'
+import { spelling } from '../ground/text.ts'
 import { privacyClassOf } from '../privacy/privacy-settings.ts'
 import {
   type OwnedIds,
@@ -21,6 +22,8 @@ interface StreamTable {
   readonly table: string
   readonly has: 'rows' | 'rows that wait' | 'closed versions'
   readonly columns: readonly Column[]
+  /** The members of the objects in the columns that lead to a person, by column. */
+  readonly members: ReadonlyMap<string, readonly string[]>
   /** Whether a row of `source` is the person's, as SQL. */
   readonly isPersons: string
 }
@@ -80,7 +83,9 @@ export async function personTables(
   id: string,
 ): Promise<{ readonly tables: readonly StreamTable[]; readonly owned: OwnedIds }> {
   const { sql } = landing
-  const found = await streamTables(landing)
+  const found: Omit<StreamTable, 'isPersons'>[] = []
+  for (const table of await streamTables(landing))
+    found.push({ ...table, members: await membersIn(landing, table) })
   const owned = new Map([[PEOPLE, new Set([id])]])
   for (const { collection, stream } of ownedCollections()) {
     const own = found.filter((table) => table.stream === stream)
@@ -116,7 +121,9 @@ async function ownedIds(
   return ids
 }
 
-async function streamTables(landing: Landing): Promise<Omit<StreamTable, 'isPersons'>[]> {
+async function streamTables(
+  landing: Landing,
+): Promise<Omit<StreamTable, 'isPersons' | 'members'>[]> {
   const { tables, account } = landing.sql.schemas
   const rows = await landing.query(`SELECT table_schema, table_name, column_name
     FROM information_schema.columns WHERE table_catalog = current_database()`)
@@ -152,18 +159,51 @@ function isOwned(sql: Dialect, table: Columns, owned: OwnedIds): string {
   return conditions.join(' OR ') || 'false'
 }
 
-/** The texts at a path in the rows of `source`, as SQL: a value that does not fit into its column is in a variant of it. */
-function textsAt(sql: Dialect, { columns }: Columns, [member, ...rest]: PersonPath): string[] {
-  return columns
-    .filter(({ property }) => property === member)
-    .map(({ name, type }) => {
+/**
+ * The texts at a path in the rows of `source`, as SQL, whatever the spelling of its names: a value that does not fit into its column
+ * is in a variant of it.
+ */
+function textsAt(sql: Dialect, table: Columns, [member, ...rest]: PersonPath): string[] {
+  return table.columns
+    .filter(({ property }) => spelling(property) === spelling(member))
+    .flatMap(({ name, type }) => {
       const value = `source.${quoted(name)}`
       if (type !== 'JSON') return `CAST(${value} AS ${sql.type('VARCHAR')})`
-      return `(${sql.textAt(value, rest.map((part) => `/${part}`).join(''))})`
+      return pointersOf(name, rest, table).map((pointer) => `(${sql.textAt(value, pointer)})`)
     })
 }
 
-type Columns = Pick<StreamTable, 'stream' | 'columns'>
+/** The JSON pointers in a column to a path. */
+function pointersOf(column: string, [first, ...rest]: readonly string[], { members }: Columns) {
+  if (first === undefined) return ['']
+  const same = members.get(column)?.filter((name) => spelling(name) === spelling(first)) ?? []
+  return [...new Set([first, ...same])].map((name) => `/${[name, ...rest].join('/')}`)
+}
+
+/** More members have no objects that lead to a person. */
+const MOST_MEMBERS = 1000
+
+/** See `StreamTable.members`. */
+async function membersIn(
+  { sql, query }: Landing,
+  { stream, table, columns }: Pick<StreamTable, 'stream' | 'table' | 'columns'>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const members = new Map<string, readonly string[]>()
+  const objects = personPathsOf(stream).filter(({ length }) => length > 1)
+  for (const { name, property, type } of columns) {
+    if (type !== 'JSON') continue
+    if (!objects.some(([member]) => spelling(member) === spelling(property))) continue
+    const rows = `${table} AS added WHERE true`
+    const found = await query(sql.members(quoted(name), '', rows, MOST_MEMBERS))
+    members.set(
+      name,
+      found.map(([member]) => String(member)),
+    )
+  }
+  return members
+}
+
+type Columns = Pick<StreamTable, 'stream' | 'columns' | 'members'>
 
 async function rowsOf(
   landing: Landing,
