@@ -177,3 +177,29 @@ it('finds a row whose person is spelled otherwise, as suppression does', async (
   expect(await erase()).toMatchObject({ receipt: { result: 'erased' } })
   expect(await ask(warehouse, `SELECT person FROM clockings WHERE id = ${clocking}`)).toEqual([])
 })
+
+it.each([
+  [
+    'does not say that it knows names of which the file has hashes',
+    {
+      personal_data: 'pseudonymised',
+      privacy_key: KEY,
+      field_rules: [{ stream: 'assignments', path: 'comments', rule: 'keep' }],
+    },
+    { areNamesKnown: false, toJudge: [] },
+  ],
+  [
+    'searches texts of others for names of two letters',
+    {},
+    { areNamesKnown: true, toJudge: [expect.objectContaining({ stream: 'assignments' })] },
+  ],
+])('%s', async (_, config, receipt) => {
+  const { sync, erase } = settle({ streams: ['people', 'assignments'], ...config })
+  const { emulator } = tenant
+  emulator.update('people', id, { firstName: 'Bo', lastName: 'Li' })
+  const others = emulator.all('assignments').find((row) => !isOwn(row))
+  emulator.update('assignments', Number(others?.['id']), { comments: 'replaces Bo Li.' })
+  await sync()
+  removeFromService()
+  expect(await erase()).toMatchObject({ receipt: { ...receipt, result: 'to be judged', found: 0 } })
+})

@@ -100,13 +100,13 @@ it.each(['export', 'erase'])(
   },
 )
 
-it('protime person erase refuses a folder of Parquet files, and says when that is written anew', async () => {
+it('protime person erase refuses a folder of Parquet files, and says when that is rewritten', async () => {
   const { words, sync } = settle({ streams: ['people'] })
   await sync()
   const copies = ['--publish', `${folder}/parquet/`]
   expect(await protime('person', 'erase', String(id), ...words, ...copies)).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('written anew by the next protime sync'),
+    stderr: expect.stringContaining('rewritten by the next protime sync'),
   })
 })
 

@@ -49,7 +49,7 @@ export async function exportPerson(
     const [id = given, ...more] =
       reference === undefined ? [] : await idsByReference(landing, reference, config.privacy)
     if (more.length > 0) throw new UsageError('the reference leads to several people; name an id')
-    const found = id === undefined ? undefined : await readPerson(landing, id)
+    const found = id === undefined ? undefined : await readPerson(landing, id, config.privacy)
     if (found === undefined || found.rows.length === 0) return notFound(tools, warehouse)
     const { rows, toJudge } = found
     const lines = [...rows, ...toJudge].map(
@@ -83,7 +83,7 @@ export async function erase(
   // What is told of a sync is not about this command.
   const quiet = { log: { ...log, info: log.debug }, mask, signal }
   const receipt = await erasePerson(renew, {
-    ...{ id, names, path, copies, owner, patience },
+    ...{ id, names, path, copies, owner, patience, privacy: config.privacy },
     asking: { source: createSource(), config, streams: chosenStreams(tools), tools: quiet },
     code,
     isSuppressed: code !== undefined && config.suppressedPeople.includes(code),
@@ -100,7 +100,7 @@ export async function erase(
       ),
     )
   if (receipt.result !== 'nothing to erase') return EXIT.done
-  return notFound(tools, `${path}, which was written anew,`, unsearched)
+  return notFound(tools, `${path}, which was rewritten,`, unsearched)
 }
 
 /** Prints statements for a warehouse that others fill. */
@@ -123,7 +123,7 @@ function renewOf(warehouse: string): Renew {
 }
 
 const NOT_SEARCHED =
-  ' Texts of others were not searched: without a row in people no name is known. Run it again with --name for each name and number.'
+  ' Texts of others were not searched: without a row in people that has the names as they are, no name is known. Run it again with --name for each name and number.'
 
 function notFound({ log }: ActionTools, file: string, more = ''): ExitCode {
   log.warn(warningOf('person-not-found', `${file} has no row of this person.${more}`))

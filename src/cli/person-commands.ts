@@ -79,7 +79,7 @@ export function personId(text: string): string {
 function copyFile(path: string): string {
   if (!path.endsWith('/') && !path.endsWith(sep)) return path
   throw new InvalidArgumentError(
-    'It must be a file. A folder of Parquet files is written anew by the next protime sync with --publish.',
+    'It must be a file. A folder of Parquet files is rewritten by the next protime sync with --publish.',
   )
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { addDays, type Day, dayOf, earlier, isDay, later } from '../ground/days.ts'
 import { ConnectorError } from '../ground/errors.ts'
+import type { PrivacySettings } from '../privacy/privacy-settings.ts'
 import type { Key } from '../rows/id-set.ts'
 import { PEOPLE, REFERENCES } from '../streams/person-paths.ts'
 import { INVENTORY, streams } from '../streams/streams.ts'
@@ -16,6 +17,7 @@ export interface EraseSettings<Config> extends RenewSettings {
   /** Names and numbers to search for in texts of others, beside those in the rows. */
   readonly names: readonly string[]
   readonly asking: Asking<Config>
+  readonly privacy: PrivacySettings
   /** See `PersonCodes`; undefined without a key. */
   readonly code: string | undefined
   /** Whether syncs leave the person out: then the service may keep all records, and references of those that are not of people. */
@@ -54,9 +56,9 @@ export function erasePerson<Config>(
   withRenewable: Renew,
   settings: EraseSettings<Config>,
 ): Promise<Receipt> {
-  const { id, names, asking, code, isSuppressed, version, now, ...files } = settings
+  const { id, names, asking, privacy, code, isSuppressed, version, now, ...files } = settings
   return withRenewable(files, async ({ landing, others, renew }) => {
-    const person = await readPerson(landing, id, names)
+    const person = await readPerson(landing, id, privacy, names)
     const held = heldDays(person, now)
     const owned = isSuppressed ? new Map([[PEOPLE, new Set([id])]]) : person.owned
     // A row that no sync has deleted may exist although the person does not.

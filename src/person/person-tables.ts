@@ -1,6 +1,7 @@
 import { isJsonObject } from '../ground/json.ts'
 import { spelling } from '../ground/text.ts'
-import { privacyClassOf } from '../privacy/privacy-settings.ts'
+import { type PrivacySettings, privacyClassOf } from '../privacy/privacy-settings.ts'
+import { redactionOfStream } from '../privacy/redaction.ts'
 import {
   type OwnedIds,
   ownedCollections,
@@ -50,7 +51,7 @@ export interface PersonData {
   readonly toJudge: readonly FoundRow[]
   /** Names and numbers that only the person has. */
   readonly ownNames: readonly string[]
-  /** False if none is given, and the file has no row in people. */
+  /** False if none is given, and the file has no row in people, or one without readable names. */
   readonly areNamesKnown: boolean
 }
 
@@ -58,6 +59,7 @@ export interface PersonData {
 export async function readPerson(
   landing: Landing,
   id: string,
+  privacy: PrivacySettings,
   given: readonly string[] = [],
 ): Promise<PersonData> {
   const { tables, owned } = await personTables(landing, id)
@@ -73,7 +75,8 @@ export async function readPerson(
       const why = `to be judged: ${property}${table.has === 'closed versions' ? ' of an earlier version' : ''}`
       toJudge.push(...(await rowsOf(landing, table, condition, why)))
     }
-  const areNamesKnown = given.length > 0 || rows.some(({ stream }) => stream === PEOPLE)
+  const isInPeople = rows.some(({ stream }) => stream === PEOPLE)
+  const areNamesKnown = given.length > 0 || (isInPeople && areNamesKept(privacy))
   return { tables, owned, rows, ownNames, areNamesKnown, toJudge }
 }
 
@@ -226,10 +229,18 @@ async function rowsOf(
 /** The values of a row, by its columns. */
 export const membersOf = (row: string) => JSON.parse(row) as Readonly<Record<string, unknown>>
 
-/** Shorter texts are in many rows. */
-const LEAST_NAME = 3
+/** Shorter texts are in many rows, but for names. */
+const LEAST_TEXT = 3
+const LEAST_NAME = 2
 /** Names that say something although others have them, too. */
 const NAMES: readonly string[] = ['firstName', 'lastName']
+
+/** Whether the warehouse has the names of people as the service has them. */
+function areNamesKept(privacy: PrivacySettings): boolean {
+  const people = streams.get(PEOPLE)
+  const outcomes = people && redactionOfStream(people, privacy).outcomes
+  return NAMES.every((name) => outcomes?.has(name) === false)
+}
 
 /**
  * The names and numbers of a person: texts that the schema calls identifying or secret, and values of references, and those
@@ -249,17 +260,18 @@ async function namesOf(
   for (const { stream, row } of rows)
     for (const member of stream === PEOPLE ? own : stream === REFERENCES ? ['value'] : []) {
       const value = membersOf(row)[member]
-      for (const text of isJsonObject(value) ? Object.values(value) : [value]) {
-        if (typeof text !== 'string' || text.length < LEAST_NAME) continue
-        await note(text, NAMES.includes(member))
-      }
+      const isName = NAMES.includes(member)
+      for (const text of isJsonObject(value) ? Object.values(value) : [value])
+        if (typeof text === 'string' && text.length >= (isName ? LEAST_NAME : LEAST_TEXT))
+          await note(text, isName)
     }
   for (const text of given) await note(text, true)
   return { names: [...names], ownNames: [...ownNames] }
 
   async function note(text: string, isName: boolean): Promise<void> {
     const isOwn = people === undefined || !(await othersHave(people, text))
-    if (isOwn) ownNames.add(text)
+    // Two bytes are in any file.
+    if (isOwn && text.length >= LEAST_TEXT) ownNames.add(text)
     if (isOwn || isName) names.add(text)
   }
 
