@@ -123,13 +123,11 @@ export async function* emit(
       continue
     }
     const { batch, leftOut } = suppression.apply(event.batch)
-    // A row of the warehouse may have become a suppressed person's, or its person was suppressed since.
-    // The list of a comparison may be out of date: such a row counts as not listed, and is looked for.
+    // A row of the warehouse may have become a suppressed person's, or its person was suppressed since. The list of a
+    // comparison may be out of date: such a row counts as not listed, and is looked for.
     const isCurrent = purpose !== 'comparison'
-    if (leftOut !== undefined && isCurrent && (mode === 'incremental' || keys.isTracked)) {
-      keys.markFound(leftOut)
+    if (leftOut !== undefined && isCurrent && (mode === 'incremental' || keys.isTracked))
       await deleteRows(keys.leave(keysOf(leftOut)), context)
-    }
     // Nothing says whether these rows have moved.
     if (isChange && leftOut !== undefined) mark?.(leftOut, keysOf(leftOut))
     // A page of a delta link always has all of its rows again if it is repeated.
