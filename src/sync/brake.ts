@@ -2,15 +2,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import { limitText, mostOf } from '../ground/limit.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { emitDeletes, type StreamContext } from './emit.ts'
-import {
-  type Excess,
-  excessOf,
-  type Losses,
-  lossesAt,
-  lossesWith,
-  notReplaced,
-  type PartCounts,
-} from './losses.ts'
+import { type Excess, excessOf, type Losses, lossesAt, lossesWith } from './losses.ts'
 
 /** Above this share of the rows, deletes are worth a warning. */
 const MANY = { percent: 5 }
@@ -27,17 +19,8 @@ function excess(context: StreamContext): Excess | undefined {
   const { state, config } = context
   const isCompared = state.mode === 'incremental' && !state.haveOtherKeys
   return isCompared
-    ? excessOf(lossesOf(context), missingRows(context), config.maxMissing)
+    ? excessOf(lossesOf(context), state.countRows('unseen'), config.maxMissing)
     : undefined
-}
-
-/** How many rows of each part no read has found. */
-function missingRows(context: StreamContext): PartCounts {
-  const { state } = context
-  const missing = state.countRows('unseen')
-  return state.stream.nested === 'referenced_collections'
-    ? notReplaced(missing, state.countRows('all'), lossesOf(context))
-    : missing
 }
 
 /** Until a complete read has ended, all rows that are known count: it has written them itself. */
@@ -62,7 +45,7 @@ function isApproved({ state, config }: StreamContext): boolean {
  */
 export async function deleteMissing(context: StreamContext): Promise<void> {
   const { state, clock } = context
-  const missing = missingRows(context)
+  const missing = state.countRows('unseen')
   const count = state.keys.gone().length
   const over = excess(context)
   if (over !== undefined && !isApproved(context)) {
@@ -96,7 +79,7 @@ function warnOfMany(context: StreamContext): void {
   const { state, log } = context
   if (state.mode !== 'incremental' || state.haveOtherKeys) return
   const losses = lossesOf(context)
-  for (const [part, missing] of missingRows(context)) {
+  for (const [part, missing] of state.countRows('unseen')) {
     const { rows = 0 } = losses.get(part) ?? {}
     if (missing <= mostOf(rows, MANY)) continue
     log.warn(

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import { limitOf } from '../ground/limit.ts'
 import type { Stream } from '../streams/collections.ts'
 import { streams } from '../streams/streams.ts'
-import { excessOf, lossesAt, lossesWith, notReplaced, partsOf } from './losses.ts'
+import { excessOf, lossesAt, lossesWith, partsOf } from './losses.ts'
 import { STATE } from './stored-state.ts'
 
 const NOW = new Date('2026-11-20T03:00:00Z')
@@ -50,17 +50,6 @@ describe('the rows that may be deleted because no read found them', () => {
     expect(excessOf(none, of(5), limitOf('20%'))).toBeUndefined()
     expect(excessOf(none, of(6), limitOf('20%'))).toBeDefined()
     expect(excessOf(lossesWith(none, of(5), NOW), of(1), limitOf('20%'))).toBeDefined()
-  })
-
-  test.each([
-    ['as many are new', 300, 600, []],
-    ['some are new', 300, 400, [['', 200]]],
-    ['none is new', 300, 300, [['', 300]]],
-    ['more are new', 20, 400, []],
-  ])('do not count as missing in so far as %s', (_, missing, all, left) => {
-    expect([...notReplaced(of(missing), of(all), begun(300))]).toEqual(left)
-    const earlier = lossesAt(NOW, lossesWith(begun(330), of(30), NOW), of(300))
-    expect([...notReplaced(of(missing), of(all), earlier)]).toEqual(left)
   })
 
   it('are of the collection of a reference, and otherwise of the whole stream', () => {

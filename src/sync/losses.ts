@@ -48,19 +48,6 @@ export function lossesWith(losses: Losses, missing: PartCounts, now: Date): Loss
 
 const NOTHING: Loss = { rows: 0, deleted: new Map() }
 
-/**
- * The missing rows of each part, less as many as are new among `all`: a reference that gets another value is missing, and new under
- * another key.
- */
-export function notReplaced(missing: PartCounts, all: PartCounts, losses: Losses): PartCounts {
-  const left = [...missing].map(([part, count]) => {
-    const { rows, deleted } = losses.get(part) ?? NOTHING
-    const added = (all.get(part) ?? 0) - (rows - sumOf(deleted))
-    return [part, count - Math.max(0, added)] as const
-  })
-  return new Map(left.filter(([, count]) => count > 0))
-}
-
 /** A part of which more rows are missing than the limit allows. */
 export interface Excess {
   readonly part: string
