@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { ConnectorError } from '../ground/errors.ts'
 import { readStatus } from './status.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
 
@@ -67,6 +68,22 @@ describe('what somebody else has changed in a table or view of a sync', () => {
     expect(warnings).toEqual([expect.stringContaining('jobs: the view flat.jobs was changed')])
     expect(await rows(SHOWN)).toEqual([{ id: 1, name: 'a' }])
     expect((await sync('{"id":1,"name":"a"}')).warnings).toEqual([])
+  })
+
+  it('is put right although the sync that saw it has read nothing', async () => {
+    await sync('{"id":1,"name":"a"}', '{"id":2,"name":"b"}', '{"id":3,"name":"c"}')
+    await change('ALTER TABLE jobs DROP COLUMN name')
+    const unreachable: Script = (output) =>
+      output.failed(new ConnectorError('transient', 'unexpected', 'down'))
+    await syncLists(file(), new Map([[jobs, unreachable]]))
+    const again = whole(['{"id":1,"name":"a"}', '{"id":2,"name":"b"}'], 8)
+    const { startedOver } = await syncLists(file(), new Map([[jobs, again]]))
+    expect([...startedOver]).toEqual(['jobs'])
+    expect(await rows(SHOWN)).toEqual([
+      { id: 1, name: 'a' },
+      { id: 2, name: 'b' },
+    ])
+    expect(await rows('SELECT rows FROM _protime.streams')).toEqual([{ rows: '2' }])
   })
 
   it('is not seen in a stream whose name has capitals', async () => {

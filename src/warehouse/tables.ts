@@ -272,11 +272,14 @@ export async function prepareTable(
     if ((await countIn(landing, waiting.place)) === stored.next?.rows)
       return { ...stored, isFilling: false }
   }
-  if (!hasNext && stored.next === undefined && !isDamaged)
-    return { ...stored, isFilling: stored.generation < 0 }
+  const isSound = !hasNext && stored.next === undefined && !isDamaged
+  const isFilling = stored.generation < 0
+  if (isSound && !isFilling) return { ...stored, isFilling }
+  // Rows of no known generation: no read has followed a repair yet, or somebody else has written them.
+  const rows = await countIn(landing, table.place)
+  if (isSound && rows === 0) return { ...stored, isFilling }
   // The next read replaces all rows of the table.
   await run([`DROP TABLE IF EXISTS ${waiting.place}`, startOver(sql, name)])
-  const rows = await countIn(landing, table.place)
   return { ...stored, generation: 0, rows, next: undefined, isFilling: false }
 }
 
