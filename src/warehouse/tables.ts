@@ -194,10 +194,13 @@ export function assertNameIsFree(
   { present, viewOf, hasOwn }: StoredTables,
 ): void {
   const { name } = table
+  const isNew = before.length === 0
+  const hasView = (schema: string) => viewOf(schema, name) !== ''
   const isTaken = (schema: string) =>
     present.inTheWayOf(schema, name) !== undefined ||
-    (schema === tables && before.length === 0 && present.columnsOf(name) !== undefined) ||
-    (schema === history && !hasOwn(closedName(name)) && viewOf(schema, name) !== '')
+    (schema === tables && isNew && present.columnsOf(name) !== undefined) ||
+    (schema === flat && isNew && hasView(schema)) ||
+    (schema === history && !hasOwn(closedName(name)) && hasView(schema))
   const schema = [tables, flat, ...(table.history === undefined ? [] : [history])].find(isTaken)
   const other = schema && `${schema}.${name}`
   if (other === undefined) return

@@ -290,6 +290,7 @@ describe('a warehouse', () => {
     ['main.jobs', 'CREATE VIEW jobs AS SELECT 1 AS id'],
     ['main.jobs', 'CREATE TABLE "Jobs" (id BIGINT, note VARCHAR)'],
     ['flat.jobs', 'CREATE SCHEMA flat; CREATE TABLE flat.jobs (id BIGINT)'],
+    ['flat.jobs', 'CREATE SCHEMA flat; CREATE VIEW flat.jobs AS SELECT 1 AS mine'],
   ])('with something else by the name %s is refused: %s', async (name, statement) => {
     await withDuckDb(file(), (connection) => connection.run(statement))
     await expect(syncInto(file())).rejects.toMatchObject({
