@@ -301,6 +301,21 @@ describe('a view', () => {
     expect(await digest()).toBe(before)
   })
 
+  it.each([
+    'CREATE TRIGGER theirs INSTEAD OF INSERT ON protime_flat.jobs FOR EACH ROW EXECUTE FUNCTION theirs.skip()',
+    'CREATE RULE theirs AS ON DELETE TO protime_flat.jobs DO INSTEAD NOTHING',
+    'ALTER VIEW protime_flat.jobs ALTER id SET DEFAULT 7',
+  ])('that would lose what others have added to it stays as it is: %s', async (statement) => {
+    await replace(['id'], 'SELECT 1 AS id')
+    const before = await digest()
+    await landing.run(
+      `CREATE FUNCTION theirs.skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; ${statement}`,
+    )
+    expect(await replace(['id'], "SELECT 'a' AS id")).toBe(false)
+    expect(await digest()).toBe(before)
+    expect(await replace(['id', 'name'], "SELECT 1 AS id, 'a' AS name")).toBe(true)
+  })
+
   it('on which a view of others depends is named where it cannot be dropped', async () => {
     await replace(['id'], 'SELECT 1 AS id')
     await landing.run('CREATE VIEW theirs.jobs AS SELECT id FROM protime_flat.jobs')

@@ -9,7 +9,7 @@ const [NOT_REPLACED, DEPENDED_ON] = ['42P16', '2BP01']
 /**
  * Creates or replaces a view with the options that others gave it. PostgreSQL can only add columns at its end, so the present
  * ones keep their order. If a column goes or gets another type, the view is dropped and created, and grants what it granted
- * before. Returns false if it stays as it is because objects of others depend on that.
+ * before. Returns false if it stays as it is because objects of others depend on that, or would go with it.
  */
 export async function replaceView(
   connection: Connection,
@@ -28,6 +28,8 @@ export async function replaceView(
     kept.length === present.length &&
     (await attempt(connection, `CREATE OR REPLACE ${as}`, NOT_REPLACED))
   if (!isReplaced) {
+    const { rows: others } = await connection.query(partsOfOthers(view))
+    if (others.length > 0) return false
     const grants = await grantsOf(connection, view)
     if (!(await attempt(connection, `DROP VIEW ${view}; CREATE ${as}`, DEPENDED_ON))) return false
     // Others may have taken back what the default privileges grant.
@@ -67,6 +69,11 @@ const columnsOf = (view: string) => `SELECT attribute.attname FROM pg_attribute 
 
 const optionsOf = (view: string) => `SELECT array_to_string(owner.reloptions, ', ')
   FROM pg_class AS owner WHERE owner.oid = ${relation(view)} AND owner.reloptions IS NOT NULL`
+
+/** What others have added to the view itself: PostgreSQL drops triggers, rules and defaults with it, and asks nobody. */
+const partsOfOthers = (view: string) => `SELECT 1 FROM pg_trigger WHERE tgrelid = ${relation(view)}
+  UNION ALL SELECT 1 FROM pg_rewrite WHERE ev_class = ${relation(view)} AND rulename <> '_RETURN'
+  UNION ALL SELECT 1 FROM pg_attrdef WHERE adrelid = ${relation(view)}`
 
 /** A right that somebody else has on a view, or on one of its columns. */
 interface Grant {
