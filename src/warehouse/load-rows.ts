@@ -94,13 +94,14 @@ export async function loadRows(
   let { rows, next } = progress
   const isNothing = files.length === 0 && !isWhole
   const generation = isNothing ? (next?.generation ?? progress.generation) : given
-  if (progress.generation < 0 || generation <= progress.generation) {
+  // Another one is of a later read, although a clock that was set back may have given it a lower number.
+  if (progress.generation < 0 || generation === progress.generation) {
     const done = await add(table, rows, progress.isFilling)
     const has = files.length === 0 ? progress.generation : Math.max(progress.generation, generation)
     const isFilling = progress.isFilling && !isOver
     return { generation: has, rows: done.rows, next, longest, isFilling, added: done.added }
   }
-  if (next !== undefined && next.generation < generation) {
+  if (next !== undefined && next.generation !== generation) {
     await landing.run(`DROP TABLE ${waiting.place}`)
     next = undefined
   }

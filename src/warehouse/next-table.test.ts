@@ -129,6 +129,13 @@ describe('a complete read of a stream that the warehouse already has', () => {
     expect(await names()).toBe('3 newer, 4 newer')
   })
 
+  it('replaces what was read before, although the clock was set back since', async () => {
+    await sync(reading(9, named('old', 1, 2, 3)))
+    await sync((output) => sendParts(output, 8, [named('left', 3)]))
+    await sync(reading(7, named('new', 1), named('new', 2)))
+    expect(await names()).toBe('1 new, 2 new')
+  })
+
   it('has the changes that came during it', async () => {
     await begin([1, 2, 3])
     const gone = (id: number): Sent => ({ json: `{"id":${id}}`, op: DELETE })
