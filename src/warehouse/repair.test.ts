@@ -113,6 +113,20 @@ describe('what somebody else has changed in a table or view of a sync', () => {
   })
 })
 
+it('a row that somebody else has written twice keeps its history, and values in columns of others', async () => {
+  const again = (generation: number) =>
+    syncLists(file(), new Map([[jobs, whole(['{"id":1,"name":"a"}', '{"id":2}'], generation)]]), {
+      keepsHistory: true,
+    })
+  await again(7)
+  await change("ALTER TABLE jobs ADD COLUMN mine VARCHAR; UPDATE jobs SET mine = 'x'")
+  const before = await rows('FROM history.jobs ORDER BY id')
+  await change('INSERT INTO jobs FROM jobs WHERE id = 1; INSERT INTO jobs (id) VALUES (2)')
+  await again(8)
+  expect(await rows('FROM history.jobs WHERE name IS NOT NULL')).toEqual(before.slice(0, 1))
+  expect(await rows('SELECT mine FROM jobs')).toEqual([{ mine: 'x' }, { mine: 'x' }])
+})
+
 describe('a column of a view', () => {
   it('keeps its meaning for life, whatever field or reference of its name comes later', async () => {
     const people = streamOf('people', { externalReferences: { type: ['object', 'null'] } })

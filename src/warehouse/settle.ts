@@ -39,18 +39,35 @@ export async function settle(
   const { place } = table
   const came = await countIn(landing, `${incoming} AS one WHERE one.${IS_PRESENT}`)
   if ((await countIn(landing, place)) === came) return came
-  // Somebody else has added rows without a key, or with the key of another one.
-  const keys = keysOf(landing.sql, table, 'one')
-  const names = keys.map((key, i) => `${key} AS ${KEY}${i}`)
-  const isSame = keysOf(landing.sql, table, 'old').map((key, i) => `${key} = twice.${KEY}${i}`)
-  const isNull = keysOf(landing.sql, table, 'old').map((key) => `${key} IS NULL`)
-  await landing.run(`DELETE FROM ${place} AS old WHERE ${isNull.join(' OR ')}`)
-  await landing.run(
-    `DELETE FROM ${place} AS old USING (SELECT ${names.join(', ')} FROM ${place} AS one
-      GROUP BY ${keys.join(', ')} HAVING count(*) > 1) AS twice WHERE ${isSame.join(' AND ')}`,
-  )
+  await removeSurplus(landing, table)
   await replaceChanged(landing, table, incoming, settling)
   return came
+}
+
+/**
+ * Removes rows that somebody else has added without a key, or with the key of another one: the one that is known for the longest
+ * time stays, so the history goes on.
+ */
+async function removeSurplus(landing: Landing, table: Table): Promise<void> {
+  const { place, columns } = table
+  const { sql } = landing
+  const keys = keysOf(sql, table, 'old')
+  const isNull = keys.map((key) => `${key} IS NULL`)
+  await landing.run(`DELETE FROM ${place} AS old WHERE ${isNull.join(' OR ')}`)
+  const ours = [...columns.map(({ name }) => quoted(name)), KNOWN_FROM]
+  const all = [...ours, ...(sql.updates ? [] : [...table.others].map(quoted))]
+  const first = await landing.scratch(
+    '_protime_first',
+    `SELECT DISTINCT ON (${keys.join(', ')}) ${all.map((name) => `old.${name}`).join(', ')},
+        count(*) OVER (PARTITION BY ${keys.join(', ')}) AS ${ROW}
+      FROM ${place} AS old ORDER BY ${[...keys, `old.${KNOWN_FROM}`].join(', ')}`,
+  )
+  const twice = `${first} AS first WHERE first.${ROW} > 1`
+  const isSame = keysOf(sql, table, 'first').map((key, i) => `${key} = ${keys[i]}`)
+  await landing.run(
+    `DELETE FROM ${place} AS old USING ${twice} AND ${isSame.join(' AND ')};
+     INSERT INTO ${place} (${all.join(', ')}) SELECT ${all.map((name) => `first.${name}`).join(', ')} FROM ${twice}`,
+  )
 }
 
 /** How many rows follow FROM. */
