@@ -94,9 +94,11 @@ export async function storeViews(
   if (made.length === 0) return []
   const { schemas, literal } = landing.sql
   const digestOf = await landing.views(made.map(({ stream }) => stream))
-  const values = made.map(({ stream, statements, views, kept }) => {
+  const values = made.map(({ stream, statements, views, replaced, kept }) => {
+    // A view that was kept in spite of new statements is no other one than they had made.
+    const done = kept.size > 0 && replaced === undefined ? '' : statements
     const digests = views.map((view) => (kept.has(view) ? '' : digestOf(view.schema, view.name)))
-    return [stream, statements, digests.join()].map(literal).join(', ')
+    return [stream, done, digests.join()].map(literal).join(', ')
   })
   const streams = made.map(({ stream }) => literal(stream))
   await landing.run(
