@@ -75,9 +75,9 @@ export interface TextColumns {
   valuesOf(column: number): readonly (string | null)[]
 }
 
-/** The visible tables and views, by names in lower case. */
+/** The visible tables and views, by names as the engine distinguishes them. */
 export interface PresentTables {
-  /** The columns of the table of this name among those of the streams, and their types in capitals; undefined if there is none. */
+  /** The columns of the table of this name among those of the streams, in lower case, and their types in capitals; undefined if there is none. */
   columnsOf(name: string): ReadonlyMap<string, string> | undefined
   /** The object that prevents a table or view of this name in a schema, by its SQL name. */
   inTheWayOf(schema: string, name: string): string | undefined

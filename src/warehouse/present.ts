@@ -6,22 +6,33 @@ interface Selects {
   readonly columns: string
   /** Schema and name of what is in the place of a table or a view of ours, with a dot between. */
   readonly others: string
+  /** A name of a table or a view as the engine distinguishes it. */
+  readonly nameOf: (name: string) => string
 }
 
 type Query = (sql: string) => Promise<readonly (readonly (string | null)[])[]>
 
+/** The name of an object where names that differ only in case are one: an engine's own `lower` gives a few letters another one. */
+export const lowerCase = (name: string) => name.toLowerCase()
+
 /**
- * Reads what exists in a landing. Names are compared in lower case, but not by an engine's own `lower`: DuckDB gives a few
- * letters another one. The last of two names that differ only in case counts.
+ * Reads what exists in a landing. Names of columns are compared in lower case, so the last of two that differ only in case
+ * counts.
  */
-export async function presentTables(query: Query, selects: Selects): Promise<PresentTables> {
+export async function presentTables(
+  query: Query,
+  { nameOf, ...selects }: Selects,
+): Promise<PresentTables> {
   const columns = new Map<string, Map<string, string>>()
-  for (const [table = '', column = '', type = ''] of await lowerCased(query, selects.columns))
-    columns.set(table, (columns.get(table) ?? new Map()).set(column, type.toUpperCase()))
-  const others = new Set((await lowerCased(query, selects.others)).map(([name]) => name))
+  for (const [name, column, type] of await query(selects.columns)) {
+    const table = nameOf(String(name))
+    const types = columns.get(table) ?? new Map<string, string>()
+    columns.set(table, types.set(lowerCase(String(column)), String(type).toUpperCase()))
+  }
+  const others = new Set((await query(selects.others)).map(([name]) => nameOf(String(name))))
   return {
-    columnsOf: (name) => columns.get(name.toLowerCase()),
-    inTheWayOf: (schema, name) => [placeOf(schema, name)].find((one) => others.has(one)),
+    columnsOf: (name) => columns.get(nameOf(name)),
+    inTheWayOf: (schema, name) => [nameOf(`${schema}.${name}`)].find((one) => others.has(one)),
   }
 }
 
@@ -36,13 +47,13 @@ export async function presentViews(query: Query, select: string): Promise<ViewDi
 /** Reads which tables the schema of the account has, whose names are selected. */
 export async function presentOwn(query: Query, select: string): Promise<OwnTables> {
   const own = new Set((await lowerCased(query, select)).map(([name]) => name))
-  return (name) => own.has(name.toLowerCase())
+  return (name) => own.has(lowerCase(name))
 }
 
 function placeOf(schema: string, name: string): string {
-  return `${schema}.${name}`.toLowerCase()
+  return lowerCase(`${schema}.${name}`)
 }
 
 async function lowerCased(query: Query, sql: string): Promise<string[][]> {
-  return (await query(sql)).map((row) => row.map((name) => String(name).toLowerCase()))
+  return (await query(sql)).map((row) => row.map((name) => lowerCase(String(name))))
 }

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../../ground/errors.ts'
 import { type Column, HELPER } from '../column.ts'
 import type { Landing, LandingFailure, Patience, RowFile, TextColumns } from '../landing.ts'
-import { presentOwn, presentTables, presentViews } from '../present.ts'
+import { lowerCase, presentOwn, presentTables, presentViews } from '../present.ts'
 import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
 import { unwritable } from '../unwritable.ts'
@@ -188,6 +188,7 @@ const PRESENT = {
   columns: `SELECT table_name, column_name, data_type FROM duckdb_columns() ${HERE} AND schema_name = 'main'`,
   others: `SELECT schema_name || '.' || view_name FROM duckdb_views() ${HERE} AND schema_name = 'main'
     UNION ALL SELECT schema_name || '.' || table_name FROM duckdb_tables() ${HERE} AND schema_name IN ('flat', 'history')`,
+  nameOf: lowerCase,
 }
 /** DuckDB writes quotes around a type in a view that it has just made, and none when the file is opened again. */
 const VIEWS = `SELECT schema_name || '.' || view_name, md5(replace(sql, '"', '')) FROM duckdb_views() ${HERE}`

@@ -341,6 +341,16 @@ it('what exists is seen, and what is in the way of tables and views', async () =
   expect((await landing.views(['jobs']))('protime_flat', 'jobs')).toBe('')
 })
 
+it('a table whose name differs in case is another one', async () => {
+  await landing.run(
+    'CREATE TABLE protime.jobs (id BIGINT); CREATE TABLE protime."Jobs" (mine DATE); CREATE TABLE protime."People" (mine DATE); CREATE VIEW protime."Sectors" AS SELECT 1',
+  )
+  const present = await landing.present()
+  expect([...(present.columnsOf('jobs') ?? [])]).toEqual([['id', 'BIGINT']])
+  expect(present.columnsOf('people')).toBe(undefined)
+  expect(present.inTheWayOf('protime', 'sectors')).toBe(undefined)
+})
+
 it('the rows of a query of the user are JSON', async () => {
   const query = `SELECT 9223372036854775807 AS n, 1.50 AS d, 'NaN'::float8 AS f, '{"a":1}'::json AS j, true AS b, NULL AS e, 'a"b' AS t`
   expect(await landing.atomically(() => landing.jsonRows(query))).toEqual([

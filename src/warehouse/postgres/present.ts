@@ -3,17 +3,18 @@ import { literal } from './dialect.ts'
 
 type Schemas = Dialect['schemas']
 
-/** Selects what exists in the schemas of a warehouse. Of two names that differ only in case, that in small letters is the last. */
+/** Selects what exists in the schemas of a warehouse. Of two columns whose names differ only in case, that in small letters is the last. */
 export function selectsOf({ tables, flat, history }: Schemas) {
   return {
     columns: `SELECT owner.relname, attribute.attname, format_type(attribute.atttypid, attribute.atttypmod)
       FROM pg_attribute AS attribute JOIN pg_class AS owner ON owner.oid = attribute.attrelid
       WHERE ${isIn(tables)} AND owner.relkind IN ('r', 'p') AND attribute.attnum > 0 AND NOT attribute.attisdropped
-      ORDER BY owner.relname = lower(owner.relname), attribute.attname = lower(attribute.attname)`,
+      ORDER BY attribute.attname = lower(attribute.attname)`,
     others: [
       `${named(tables)} AND owner.relkind NOT IN ('r', 'p')`,
       ...[flat, history].map((schema) => `${named(schema)} AND owner.relkind <> 'v'`),
     ].join(' UNION ALL '),
+    nameOf: (name: string) => name,
   }
 }
 
