@@ -169,8 +169,9 @@ function isOwned(sql: Dialect, table: Columns, owned: OwnedIds): string {
 function textsAt(sql: Dialect, table: Columns, [member, ...rest]: PersonPath): string[] {
   return table.columns
     .filter(({ property }) => spelling(property) === spelling(member))
-    .flatMap(({ name, type }) => {
-      const value = `source.${quoted(name)}`
+    .flatMap(({ name, type, variantOf }) => {
+      const given = `source.${quoted(name)}`
+      const value = variantOf === undefined ? given : sql.readable(given)
       if (type !== 'JSON') return `CAST(${value} AS ${sql.type('VARCHAR')})`
       return pointersOf(name, rest, table).map((pointer) => `(${sql.textAt(value, pointer)})`)
     })
@@ -193,11 +194,12 @@ async function membersIn(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const members = new Map<string, readonly string[]>()
   const objects = personPathsOf(stream).filter(({ length }) => length > 1)
-  for (const { name, property, type } of columns) {
+  for (const { name, property, type, variantOf } of columns) {
     if (type !== 'JSON') continue
     if (!objects.some(([member]) => spelling(member) === spelling(property))) continue
-    const rows = `${table} AS added WHERE true`
-    const found = await query(sql.members(quoted(name), '', rows, MOST_MEMBERS))
+    const value = variantOf === undefined ? quoted(name) : sql.readable(quoted(name))
+    const rows = `(SELECT ${value} AS value FROM ${table}) AS added WHERE true`
+    const found = await query(sql.members('value', '', rows, MOST_MEMBERS))
     members.set(
       name,
       found.map(([member]) => String(member)),

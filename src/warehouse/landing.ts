@@ -132,6 +132,8 @@ export interface Dialect {
   textOf(value: string, type: ColumnType): string
   /** A moment as ISO text in UTC with microseconds. */
   momentText(value: string): string
+  /** A JSON value that the type of its column cannot store as one of which every engine reads the members: NULs in it are U+FFFD. */
+  readable(value: string): string
   /** The value at a JSON pointer of a JSON value, as JSON, */
   jsonAt(value: string, pointer: string): string
   /** as text, without the quotes of a text, */

@@ -32,6 +32,7 @@ export const duckDbDialect: Dialect = {
       : `CAST(${value} AS VARCHAR)`
   },
   momentText: (value) => `strftime(${value} AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ')`,
+  readable: (value) => value,
   jsonAt: (value, pointer) => `(${value}->${literal(pointer)})`,
   textAt,
   numberAt(value, pointer) {

@@ -39,6 +39,8 @@ export function postgresDialect(schema: string): Dialect {
     same: (value, type) => (type === 'JSON' ? `CAST(${value} AS TEXT)` : value),
     textOf,
     momentText: (value) => `to_char(${value} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+    readable: (value) =>
+      `CAST(replace(CAST(${value} AS TEXT), ${literal('\\u0000')}, ${literal('\\ufffd')}) AS JSON)`,
     jsonAt: (value, pointer) => `(${value} #> ${pathOf(pointer)})`,
     textAt,
     // In `json`, a number has its digits.
