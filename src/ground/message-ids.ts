@@ -60,6 +60,7 @@ export const FAILURES = {
     'made-by-another-version',
     'not-duckdb',
     'damaged-index',
+    'objects-depend',
     'made-by-a-newer-duckdb',
     'published-onto-itself',
     'copy-not-written',

@@ -32,6 +32,16 @@ const sync = (...records: string[]) => syncLists(file(), new Map([[jobs, whole(r
 describe('what somebody else has changed in a table or view of a sync', () => {
   const SHOWN = 'SELECT id::INTEGER AS id, name FROM flat.jobs ORDER BY 1'
 
+  it('is not put right as long as an index depends on it, and the message says so', async () => {
+    await sync('{"id":1,"name":"a"}')
+    await change('ALTER TABLE jobs ALTER name TYPE INTEGER USING length(name)')
+    await change('CREATE INDEX mine ON jobs (name)')
+    const refused = await sync('{"id":1,"name":"a"}').catch((error) => error)
+    expect(refused).toMatchObject({ id: 'objects-depend', failure: 'config' })
+    await change('DROP INDEX mine')
+    expect((await sync('{"id":1,"name":"a"}')).failures).toEqual([])
+  })
+
   it.each([
     ['id', 'ALTER TABLE jobs ALTER id TYPE DOUBLE'],
     ['id', 'ALTER TABLE jobs ALTER id TYPE INTEGER'],

@@ -12,6 +12,16 @@ export function unwritable(error: unknown): ConnectorError {
   )
 }
 
+/** The failure for a column that cannot be put right, because something that somebody else has made depends on it. */
+export function dependedOn(message: string, cause: unknown): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'objects-depend',
+    `A column of the warehouse that somebody has changed cannot be put right, because an index or a view depends on it: ${message}. Drop it, sync, and create it again. The warehouse has the rows of the last commit.`,
+    { cause },
+  )
+}
+
 /** Does work with a landing; throws what an error of it means, in the landing's words. */
 export function told<T>({ failureOf }: Pick<Landing, 'failureOf'>, work: Promise<T>): Promise<T> {
   return work.catch((error) => {

@@ -5,7 +5,7 @@ import type { Landing, LandingFailure, Patience, RowFile, TextColumns } from '..
 import { lowerCase, presentOwn, presentTables, presentViews } from '../present.ts'
 import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
-import { unwritable } from '../unwritable.ts'
+import { dependedOn, unwritable } from '../unwritable.ts'
 import { type Database, makeRoom, openDatabase, texts } from './database.ts'
 import { duckDbDialect, literal } from './dialect.ts'
 import { isParquetFolder, publishParquet } from './parquet.ts'
@@ -114,6 +114,9 @@ export function createLanding(path: string, { connection, close }: Database): La
 /** Errors of the file, with which the commit of any stream fails. */
 const OF_THE_FILE = /IO Error|FATAL|No space left|ENOSPC|has been invalidated/
 
+/** Errors about an index on a table whose column is changed. */
+const DEPENDED_ON = /Dependency Error|an index depends on it/
+
 /** See `Landing.failureOf`. */
 export function failureOf(error: unknown): LandingFailure {
   const isOfAll = OF_THE_FILE.test(String(error))
@@ -127,6 +130,8 @@ export function failureOf(error: unknown): LandingFailure {
       ),
       isOfAll: true,
     }
+  const [text = ''] = String(error).split('\n')
+  if (DEPENDED_ON.test(text)) return { error: dependedOn(text, error), isOfAll }
   // After a kill, DuckDB may restore an index that does not fit its table. It then fails at each delete, until the index
   // is dropped; the connector creates none.
   if (error instanceof ConnectorError || !/rows from index/.test(String(error)))

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../../ground/errors.ts'
 import type { LandingFailure } from '../landing.ts'
-import { unwritable } from '../unwritable.ts'
+import { dependedOn, unwritable } from '../unwritable.ts'
 
 // Errors of the server have a SQLSTATE of five characters; its first two are the class. Those of the network have the
 // system's name, such as ECONNRESET.
@@ -18,6 +18,9 @@ const BUSY = /^(55P03|40)/
  * of a check of somebody else.
  */
 const WITHOUT_VALUES = /^(0A|25|28|2B|3D|3F|42|53|54|55|57|58)/
+
+/** What others have made of a column whose type is changed. */
+const USED_BY = /^cannot alter type of a column used by/
 
 /** The SQLSTATE of an error of the server; undefined for any other error. */
 function stateOf(error: unknown): string | undefined {
@@ -69,6 +72,11 @@ export function failureOf(error: unknown): LandingFailure {
       ),
       isOfAll: false,
     }
+  if (state === '2BP01' || USED_BY.test(text(error))) {
+    const { detail = '' } = Object(error) as { readonly detail?: string }
+    const what = `${text(error)} (${detail.split('\n')[0]})`
+    return { error: dependedOn(what, error), isOfAll: false }
+  }
   const full = new Error(state === '53100' ? 'No space left' : messageOf(error), { cause: error })
   return { error: unwritable(full), isOfAll: /^(53|58)/.test(state ?? '') }
 }
