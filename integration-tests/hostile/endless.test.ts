@@ -124,6 +124,43 @@ describe('an answer that arrives too slowly', () => {
     expectFailure(recording, 'transient', 'too slowly to complete it')
   })
 
+  // Each block is valid and decompresses to nothing, so bytes keep coming and no part of a body does.
+  const compressedNothing = (status: string) => async (socket: Socket) => {
+    const start = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3])
+    socket.write(head(status, { 'content-length': 1e9, 'content-encoding': 'gzip' }))
+    socket.write(start)
+    while (!socket.destroyed) {
+      socket.write(Buffer.from([0, 0, 0, 0xff, 0xff]))
+      await sleep(20)
+    }
+  }
+
+  it('of compressed bytes that are nothing', async () => {
+    const wire = compressedNothing('200 X')
+    const recording = await runScenario({ ...secondPage(() => wire), retryPolicy })
+    expectFailure(recording, 'transient', 'too slowly to complete it')
+    expectStoppedBeforeSecondPage(recording)
+  })
+
+  it('of compressed bytes that are nothing, as an error', async () => {
+    const recording = await runScenario(secondPage(() => compressedNothing('405 X')))
+    expectFailure(recording, 'config', 'does not offer this')
+  })
+
+  it('within a large page of references', async () => {
+    const wire = drip(`[${' '.repeat(5e6)}`)
+    const stream = 'external_references'
+    const { errors } = await runScenario({ api: () => () => wire, stream, retryPolicy })
+    expect(errors.map(({ message }) => message).join()).toContain('too slowly to complete it')
+  })
+
+  it('of a check', async () => {
+    const wire = drip(' ')
+    const recording = await runScenario({ api: () => () => wire, command: 'check', retryPolicy })
+    const texts = recording.messages.map((message) => JSON.stringify(message))
+    expect(texts.filter((text) => text.includes('too slowly to complete it'))).not.toEqual([])
+  })
+
   it('of an error takes two seconds, and its status is reported nevertheless', async () => {
     const recording = await runScenario(
       secondPage(() => async (socket) => {

@@ -122,7 +122,7 @@ export function createClient(settings: ClientSettings): Client {
     token: () => tokens.get(),
     get: (link, options) => get(link, pageOf, options),
     assertFollowable: (link, of) => void resolveLink(link, endpoints, { of }),
-    probe: (link) => get(link, beginsJson),
+    probe: (link) => get(link, (reply) => beginsJson(reply, latest())),
     send,
   }
 
@@ -195,6 +195,7 @@ export function createClient(settings: ClientSettings): Client {
   async function textOf(reply: Reply): Promise<string> {
     const body = await pageOf(reply)
     const parts: Buffer[] = []
+    const until = latest()
     let size = 0
     for await (const part of 'whole' in body ? body.whole : body.parts) {
       size += part.length
@@ -205,6 +206,7 @@ export function createClient(settings: ClientSettings): Client {
           'response-too-large',
           'A response of the service is too large.',
         )
+      if (performance.now() > until) throw tooSlow()
       parts.push(part)
     }
     return textOfBody(parts)
@@ -212,13 +214,17 @@ export function createClient(settings: ClientSettings): Client {
 
   /** Reads a whole body; of a large one, returns the first part and a stream of the rest. */
   async function pageOf(reply: Reply): Promise<Body> {
-    const until = performance.now() + (retryPolicy.bodyMs ?? SLOWEST_BODY_MS)
-    const { parts, state } = await reply.collect(WHOLE_BYTES, until)
+    const { parts, state } = await reply.collect(WHOLE_BYTES, latest())
     for (const part of parts) traffic.bytes += part.length
     if (state === 'whole') return { whole: parts }
     if (state === 'large') return { parts: rest(parts, reply) }
     reply.discard()
     throw tooSlow()
+  }
+
+  /** When the next part of a body that must be complete may come at the latest. */
+  function latest(): number {
+    return performance.now() + (retryPolicy.bodyMs ?? SLOWEST_BODY_MS)
   }
 
   async function* rest(parts: Buffer[], reply: Reply) {
@@ -239,8 +245,9 @@ function isPermission(error: unknown): boolean {
 }
 
 /** Whether the first character that is not a space begins JSON; discards the rest. */
-async function beginsJson(reply: Reply): Promise<boolean> {
+async function beginsJson(reply: Reply, until: number): Promise<boolean> {
   for await (const part of reply.body) {
+    if (performance.now() > until) throw tooSlow()
     const [first] = part
       .toString('latin1')
       .replace(/^\xef\xbb\xbf/, '')

@@ -39,6 +39,8 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
   #room = ROOM_BYTES
   #isPaused = false
   #isEnded = false
+  /** Whether bytes have come since a reader last looked, even if they decompress to nothing. */
+  #hasArrived = false
   #failure: Error | undefined
   /** Called for each part, at the end, and at a failure. */
   #changed: (() => void) | undefined
@@ -49,8 +51,15 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
     this.#toFailure = toFailure
   }
 
+  /** Bytes have come that decompress to nothing: a reader can look at the time. */
+  arrived(): void {
+    this.#hasArrived = true
+    this.#changed?.()
+  }
+
   push(part: Buffer): void {
     if (this.#failure !== undefined) return
+    this.#hasArrived = true
     if (part.length >= SMALL_BYTES) {
       this.#endJoined()
       this.#parts.push(part)
@@ -99,19 +108,25 @@ export class ReceivedBody implements AsyncIterable<Buffer> {
         if (this.#failure !== undefined) reject(this.#failure)
         else if (this.#isEnded) settle('whole')
         else if (this.#bytes > most) settle('large')
-        else if (this.#bytes > 0 && performance.now() > until) settle('late')
+        else if (this.#hasArrived && performance.now() > until) settle('late')
       }
       this.#changed = look
       look()
     })
   }
 
-  /** The parts that were not read yet. A reader that stops early discards the rest. */
+  /**
+   * The parts that were not read yet; an empty one if bytes came that decompress to nothing. A reader that stops early
+   * discards the rest.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
     try {
       for (;;) {
+        const isEmpty = this.#bytes === 0 && this.#hasArrived
+        this.#hasArrived = false
         const parts = this.#take()
         this.#resume()
+        if (isEmpty) yield NOTHING
         for (const part of parts) yield part
         if (this.#bytes > 0) continue
         if (this.#failure !== undefined) throw this.#failure
@@ -217,8 +232,12 @@ function decoded(
     },
   }
   const body = new ReceivedBody(output, toFailure)
+  let isFruitful = false
   decoder
-    .on('data', (part: Buffer) => body.push(part))
+    .on('data', (part: Buffer) => {
+      isFruitful = true
+      body.push(part)
+    })
     .on('drain', () => source.resume())
     .on('end', () => body.end())
     .on('error', (error) => body.discard(error))
@@ -226,7 +245,11 @@ function decoded(
     body,
     sink: {
       push(chunk) {
-        if (!decoder.write(chunk)) source.pause()
+        const isTaken = decoder.write(chunk, () => {
+          if (!isFruitful) body.arrived()
+          isFruitful = false
+        })
+        if (!isTaken) source.pause()
       },
       end: () => decoder.end(),
       fail(error) {

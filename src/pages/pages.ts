@@ -163,7 +163,10 @@ export function createPages(settings: PagesSettings) {
         const body = kind === 'single' ? asPage(answer) : answer
         const page: LastEvent =
           'whole' in body || 'parse' in reader
-            ? await whole('whole' in body ? body.whole : await collected(body.parts), origin)
+            ? await whole(
+                'whole' in body ? body.whole : await collected(body.parts, slowestMs),
+                origin,
+              )
             : yield* inParts(reader.scanner, body.parts, slowestMs)
         return { ...page, isRepeated: tries.isRepeat }
       } catch (error) {
@@ -339,13 +342,15 @@ function withoutMark(text: Buffer): Buffer {
   return text.subarray(0, MARK.length).equals(MARK) ? text.subarray(MARK.length) : text
 }
 
-async function collected(parts: AsyncIterable<Buffer>): Promise<Buffer[]> {
+async function collected(parts: AsyncIterable<Buffer>, slowestMs: number): Promise<Buffer[]> {
   const all: Buffer[] = []
+  const until = performance.now() + slowestMs
   let size = 0
   for await (const part of parts) {
     all.push(part)
     size += part.length
     if (size > MAX_PARSED_BYTES) throw pageTooLarge(MAX_PARSED_BYTES)
+    if (performance.now() > until) throw tooSlow()
   }
   return all
 }
