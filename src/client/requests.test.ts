@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { reply } from '../http/testing/http-service.ts'
 import { failureOf } from '../http/testing/open-client.ts'
+import type { ServiceClient } from './service-client.ts'
 import { all, openServiceClient, PREFIX } from './testing/open-service-client.ts'
 
 describe('a list that never ends', () => {
@@ -24,3 +25,35 @@ it('the answer with another job category than was asked for is not read', async 
   const error = await failureOf(client.jobCategories.get({ id: '1' }))
   expect(error.message).toContain('another job category')
 })
+
+describe('a page with the status of a success', () => {
+  const page = '\n<!DOCTYPE html><title>Maintenance</title>'
+  it.each([
+    ['PUT', (client: ServiceClient) => client.references.put(LINK)],
+    ['DELETE', (client: ServiceClient) => client.references.remove('people', 'hr', 'A')],
+    [
+      'PUT of a job category',
+      (client: ServiceClient) => client.jobCategories.put({ id: '1' }, BODY),
+    ],
+    ['DELETE of a webhook', (client: ServiceClient) => client.webhooks.remove('w')],
+  ])('does not confirm a %s', async (_, request) => {
+    const { client } = await openServiceClient((response) => reply(response, 200, page))
+    const error = await failureOf(request(client))
+    expect(error).toMatchObject({
+      failure: 'system',
+      id: 'response-not-understood',
+      mayHaveHappened: true,
+    })
+    expect(error.message).toContain('a page, so it is not the service that responded')
+  })
+})
+
+it('an answer that only accepts a request for later does not confirm it', async () => {
+  const { client } = await openServiceClient((response) => reply(response, 202))
+  let uncertain = 0
+  await client.references.put(LINK, { onUncertain: () => uncertain++ })
+  expect(uncertain).toBe(1)
+})
+
+const LINK = { collection: 'people', name: 'hr', value: 'A', internalReference: '1' }
+const BODY = { name: { default: 'One' } }

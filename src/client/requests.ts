@@ -104,7 +104,16 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
         operation.onUncertain?.()
       }
       const request = { method, url, loggedUrl, body, ifMatch, redactedValues, onUncertain, signal }
-      return await unlessAborted(signal, () => client.send(request))
+      const answer = await unlessAborted(signal, () => client.send(request))
+      if (isPage(answer))
+        throw damaged(
+          'a page, so it is not the service that responded',
+          operation,
+          method !== 'GET',
+        )
+      // It was accepted for later, and may still fail or undo what is requested after it.
+      if (statusIs(answer.status, 'uncertain')) onUncertain()
+      return answer
     } catch (error) {
       throw toClientError(error, { endpoints, scope, loggedUrl, mayHaveHappened, isScopeKnown })
     }
@@ -149,13 +158,22 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
     }
   }
 
-  function damaged(what: string, operation: Operation): ClientError {
+  function damaged(what: string, operation: Operation, mayHaveHappened = false): ClientError {
     return new ClientError(
       'system',
       'response-not-understood',
       `The service responded with ${what} (${loggedUrlOf(operation)}). Tell the operator of the service.`,
+      { mayHaveHappened },
     )
   }
+}
+
+/**
+ * Whether a proxy or a server in maintenance has responded, with the status of a success. The service itself sends
+ * nothing or JSON.
+ */
+function isPage({ text }: ServiceAnswer): boolean {
+  return /^\s*</.test(text)
 }
 
 /** The engine's own message shows a part of the text, which may be personal. */

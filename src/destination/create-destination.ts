@@ -270,6 +270,9 @@ async function checkWriting(settings: SessionSettings): Promise<CheckResult> {
   }
 }
 
+const NOT_THE_API =
+  'The server at this address is not the API: its responses are not JSON. Check the tenant, the environment and its addresses.'
+
 /** Why an object cannot be written; undefined when it can. */
 async function faultOf(
   name: ObjectName,
@@ -283,8 +286,8 @@ async function faultOf(
         id: 'scope-missing',
         message: `the client lacks ${list(missing.map((scope) => scopeName(endpoints, scope)))}. Ask the operator of the service for ${missing.length === 1 ? 'it' : 'them'}.`,
       }
-    await client.probe(resourceUrl(LISTS[name], endpoints))
-    return undefined
+    const isApi = await client.probe(resourceUrl(LISTS[name], endpoints))
+    return isApi ? undefined : warningOf('check-failed', NOT_THE_API)
   } catch (error) {
     if (error instanceof ConnectorError) return error
     throw error

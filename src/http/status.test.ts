@@ -86,7 +86,7 @@ it.each(kinds)('a status means %j: %j', (kind, expected) => {
 
 it.each([
   ['retryable', [408, 425, 429]],
-  ['uncertain', [408]],
+  ['uncertain', [202, 408]],
 ] as const)('a status means %j: %j, and every failure of the service but 501', (kind, expected) => {
   const failures = STATUSES.filter((status) => status >= 500 && status !== 501)
   expect(STATUSES.filter((status) => statusIs(status, kind))).toEqual([...expected, ...failures])

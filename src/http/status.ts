@@ -79,6 +79,7 @@ const FAILS = { failure: 'transient', id: 'service-fails', words: 'The service f
 
 /** The only place that knows statuses; docs/service.md lists those that the service documents. */
 const MEANINGS: Readonly<Record<number, StatusMeaning>> = {
+  202: { ...UNEXPECTED, is: ['uncertain'] },
   301: { ...UNEXPECTED, is: ['redirect of GET'] },
   302: { ...UNEXPECTED, is: ['redirect of GET'] },
   303: { ...UNEXPECTED, is: ['redirect of GET'] },
