@@ -55,5 +55,27 @@ it('an answer that only accepts a request for later does not confirm it', async 
   expect(uncertain).toBe(1)
 })
 
+describe('an id with more digits than a number keeps', () => {
+  const ID = '9007199254740993'
+  const answer = (text: string) =>
+    openServiceClient((response) => reply(response, 200, text, { 'content-type': 'a/json' }))
+
+  it('is that of the job category with a reference', async () => {
+    const { client } = await answer(`{"id":${ID},"name":{"default":"One"}}`)
+    const found = await client.jobCategories.get({ name: 'erp', value: 'A' })
+    expect(found?.record.id).toBe(ID)
+  })
+
+  it('is that of the person whom an employee number names', async () => {
+    const { client } = await answer(`{"id":${ID}}`)
+    expect(await client.references.find('people', '@employee-number', 'A')).toBe(ID)
+  })
+
+  it('is that of a listed work location', async () => {
+    const { client } = await answer(`{"value":[{"id":${ID},"name":{"default":"North"}}]}`)
+    expect(await all(client.workLocations.list())).toMatchObject([{ id: ID }])
+  })
+})
+
 const LINK = { collection: 'people', name: 'hr', value: 'A', internalReference: '1' }
 const BODY = { name: { default: 'One' } }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '../ground/json.ts'
+import { isJsonObject, type JsonObject, parseExactly, tryParseExactly } from '../ground/json.ts'
 import type { ServiceAnswer } from '../http/client.ts'
 import { createCircleCheck, MAX_URL_LENGTH, resolveLink, resourceUrl } from '../http/endpoints.ts'
 import type { Session } from '../http/session.ts'
@@ -210,7 +210,7 @@ interface ListPage<T> {
  * The object of an answer, bare or in `value`, perhaps in a list. Throws a SyntaxError if there is not exactly one.
  */
 export function parseOne(text: string): JsonObject {
-  const body: unknown = JSON.parse(text)
+  const body = parseExactly(text)
   const value = isJsonObject(body) ? member(body, 'value') : undefined
   const content = isJsonObject(value) || Array.isArray(value) ? value : body
   const [item, ...others] = Array.isArray(content) ? content : [content]
@@ -245,7 +245,7 @@ export function createdId(
 
 /** The object in the body of such an answer; an empty one if there is none. */
 export function createdBody(text: string): JsonObject {
-  const body = tryParseJson(text)
+  const body = tryParseExactly(text)
   // The body is empty unless its content is documented.
   return isJsonObject(body) ? body : {}
 }

@@ -33,6 +33,13 @@ export function tryParseExactly(text: string): unknown {
   )
 }
 
+/** The same, but throws a SyntaxError that quotes nothing if it is not valid JSON. */
+export function parseExactly(text: string): unknown {
+  const value = tryParseExactly(text)
+  if (value === undefined) throw new SyntaxError('it is not JSON')
+  return value
+}
+
 /** How many digits of a number say something: neither zeros before it nor zeros at the end of a fraction. */
 function digitsOf(number: string): number {
   const [mantissa = ''] = number.split(/e/i)

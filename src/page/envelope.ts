@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../ground/json.ts'
+import { isJsonObject, type JsonObject, parseExactly } from '../ground/json.ts'
 
 /** One page of a list. */
 export interface Envelope {
@@ -11,7 +11,7 @@ export interface Envelope {
  * readable: it never means that there are none. Throws a SyntaxError with a reason.
  */
 export function parseEnvelope(text: string): Envelope {
-  const body: unknown = JSON.parse(text)
+  const body = parseExactly(text)
   const items = Array.isArray(body) ? body : membersOf(body, 'value')
   if (!Array.isArray(items))
     throw new SyntaxError('it is neither a list nor an object with one in `value`')
