@@ -93,6 +93,11 @@ describe('the store', () => {
       'is damaged',
     ],
     [JSON.stringify({ version: 1, webhooks: [HOOK, { ...HOOK, id: '43' }] }), 'is damaged'],
+    [JSON.stringify({ version: 1, webhooks: [{ ...HOOK, key: '' }] }), 'is damaged'],
+    [
+      JSON.stringify({ version: 1, webhooks: [{ ...HOOK, state: 'retiring', key: '' }] }),
+      'is damaged',
+    ],
   ])('refuses %s in a sentence', async (text, sentence) => {
     const path = newPath()
     writeFileSync(path, text)
