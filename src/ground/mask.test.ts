@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMask, withoutValues } from './mask.ts'
@@ -72,6 +73,18 @@ describe('a secret in a text', () => {
     for (const piece of ['\\', '\\\\/', '\\\\"', '%25', '%2525', '&amp;', '&amp;amp;', '+', 'A'])
       mask.text(`${piece.repeat(5000)}!`)
     expect(process.cpuUsage(began).user / 1000).toBeLessThan(5000)
+  })
+
+  it.each([1024, 1025, 16_000, 100_000])('may have %d characters', (length) => {
+    // Not periodic, as no token is.
+    const blocks = Array.from({ length: length / 32 + 1 }, (_, i) => hash('sha256', `${i}`, 'hex'))
+    const secret = blocks.join('').slice(0, length)
+    const forms = [secret, encodeURIComponent(secret), Buffer.from(`a${secret}`).toString('base64')]
+    for (const form of forms) {
+      const left = masked(secret, `%41 ${form} \\ &amp;`)
+      expect(left).toMatch(/^%41 [\w+/]{0,4}[*]{4}[\w+/*]* \\ &amp;$/)
+      expect(left.replaceAll('*', '').length).toBeLessThan(250)
+    }
   })
 
   it('may contain a lone surrogate', () => {

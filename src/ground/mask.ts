@@ -17,6 +17,8 @@ const SHORTEST_BASE64 = 6
  * escapes.
  */
 const LONGEST_ESCAPED = 256
+/** Longer secrets are hidden in pieces: a regular expression for a token of 16 KB is too large for the engine. */
+const LONGEST_PIECE = 1024
 
 /** OAuth's names of parameters that give access. */
 const OAUTH_PARAMETERS = ['access_token', 'client_secret']
@@ -44,7 +46,8 @@ export function createMask(parameters: readonly string[] = []): Mask {
 
   function add(secret: string): void {
     const lines = secret.split(/[\r\n]+/)
-    const added = [secret, ...lines].filter((one) => one.length >= SHORTEST && !secrets.has(one))
+    const whole = [secret, ...lines].filter((one) => one.length >= SHORTEST)
+    const added = whole.flatMap(piecesOf).filter((one) => !secrets.has(one))
     // Return early: some secrets, such as the keys of a store, are added again and again.
     if (added.length === 0) return
     for (const value of added) secrets.set(value, patternsOf(value))
@@ -65,6 +68,17 @@ export function createMask(parameters: readonly string[] = []): Mask {
         masked = masked.replace(pattern, '****')
     return masked.replace(parameter, '$1$2****').replace(CREDENTIALS, '$1$2****')
   }
+}
+
+/** A secret, or pieces of the same length that make it up. */
+function piecesOf(secret: string): string[] {
+  if (secret.length <= LONGEST_PIECE) return [secret]
+  const characters = [...secret]
+  const length = Math.ceil(characters.length / Math.ceil(characters.length / LONGEST_PIECE))
+  const pieces: string[] = []
+  for (let at = 0; at < characters.length; at += length)
+    pieces.push(characters.slice(at, at + length).join(''))
+  return pieces
 }
 
 /** The patterns that find a secret. They are compiled once per secret, because a server of webhooks has dozens. */
@@ -102,12 +116,14 @@ function base64Forms(secret: string): RegExp[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)])
     const text = bytes.toString('base64').replace(/=+$/, '')
-    const own = text.slice([0, 2, 3][before], bytes.length % 3 === 0 ? undefined : -1)
+    const isShared = bytes.length % 3 !== 0
+    const own = text.slice([0, 2, 3][before], isShared ? -1 : undefined)
     if (own.length < SHORTEST_BASE64) return []
     const digits = own.replace(/[+/]/g, (digit) =>
       digit === '+' ? '(?:[-+]|%2[bB])' : '(?:_|\\\\?/|%2[fF])',
     )
-    return new RegExp(`${digits}[\\w+/-]?(?:=|%3[dD])*`, 'g')
+    // The digit after it may belong to the next piece of a long secret.
+    return new RegExp(isShared ? `${digits}[\\w+/-]?(?:=|%3[dD])*` : digits, 'g')
   })
 }
 
