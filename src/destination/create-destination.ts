@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, readSync, writeSync } from 'node:fs'
+import { appendFileSync, closeSync, constants, fstatSync, ftruncateSync, readSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createServiceClient } from '../client/create-service-client.ts'
 import type { ServiceClient } from '../client/service-client.ts'
@@ -25,7 +25,7 @@ import { createWriter, type Writer } from '../write/writer.ts'
  * Only the owner can read it: records may name people.
  */
 function createRejectedRecords(path: string | undefined) {
-  const file = path === undefined ? undefined : open(path)
+  const file = path === undefined ? undefined : openRejected(path)
   const records = new Map<number, Readonly<Record<string, unknown>>>()
   return {
     /** Keeps a record until its outcome is known. */
@@ -35,12 +35,29 @@ function createRejectedRecords(path: string | undefined) {
     /** Discards the record of an outcome; a rejected one is appended to the file before, with the reason. */
     settle({ ordinal = 0, object, reason, status }: Outcome, isRejected: boolean): void {
       const line = { object, reason, status, record: records.get(ordinal) }
-      if (file !== undefined && isRejected) writeSync(file, `${JSON.stringify(line)}\n`)
+      if (file !== undefined && isRejected) file.append(`${JSON.stringify(line)}\n`)
       records.delete(ordinal)
     },
     close(): void {
-      if (file !== undefined) closeSync(file)
+      file?.close()
     },
+  }
+}
+
+/** The file for rejected records. A line that cannot be written whole is an error, and no part of it stays. */
+function openRejected(path: string) {
+  const file = open(path)
+  return {
+    append(line: string): void {
+      const { size } = fstatSync(file)
+      try {
+        appendFileSync(file, line)
+      } catch (error) {
+        ftruncateSync(file, size)
+        throw notWritten(path, error)
+      }
+    },
+    close: () => closeSync(file),
   }
 }
 
@@ -60,14 +77,17 @@ function open(path: string): number {
     return file
   } catch (error) {
     if (file !== undefined) closeSync(file)
-    if (error instanceof ConnectorError) throw error
-    const { code, message } = error as NodeJS.ErrnoException
-    throw new ConnectorError(
-      'config',
-      'rejected-records-not-written',
-      `The file given by rejected_records cannot be written (${code ?? message}): ${path}.`,
-    )
+    throw error instanceof ConnectorError ? error : notWritten(path, error)
   }
+}
+
+function notWritten(path: string, error: unknown): ConnectorError {
+  const { code, message } = error as NodeJS.ErrnoException
+  return new ConnectorError(
+    'config',
+    'rejected-records-not-written',
+    `The file given by rejected_records cannot be written (${code ?? message}): ${path}.`,
+  )
 }
 
 /** The configuration for writing: that of the connection, and the writer's settings. */
