@@ -89,6 +89,10 @@ function headerOf(text: string, object: ObjectName): readonly (readonly string[]
   return paths
 }
 
+/**
+ * A record that cannot be read counts once for each of its lines: behind a quote that is not closed, other records are
+ * lost with it.
+ */
 async function* csvRecords(
   header: readonly (readonly string[])[],
   lines: InputLines,
@@ -96,15 +100,19 @@ async function* csvRecords(
   for (let next = await lines.next(); next; next = await lines.next()) {
     const { line } = next
     const parts = [next.text]
+    const all = [line]
     let end = line
     for (let isOpen = opensOrClosesQuote(next.text); isOpen; ) {
       const more = await lines.next()
       // Empty lines are left out, but count within quotes.
       parts.push(more?.text && `${'\n'.repeat(more.line - end)}${more.text}`)
       end = more?.line ?? end
+      if (more !== undefined) all.push(end)
       isOpen = more?.text !== undefined && !opensOrClosesQuote(more.text)
     }
-    yield { line, ...fromCsv(parts.includes(undefined) ? undefined : parts.join(''), header) }
+    const record = fromCsv(parts.includes(undefined) ? undefined : parts.join(''), header)
+    if (record.fault === undefined) yield { line, ...record }
+    else for (const one of all) yield { line: one, ...record }
   }
 }
 
