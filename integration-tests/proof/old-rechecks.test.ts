@@ -14,7 +14,7 @@ describe('a recheck that is older than the changes of an earlier sync', () => {
     emulator.fail(lists('people'), 403)
     await sync({ onRequest: (n) => n === 3 && emulator.remove('people', 1) })
     emulator.clearFaults()
-    emulator.advance({ hours: 23, minutes: 50 })
+    emulator.advance({ hours: 19, minutes: 50 })
     emulator.remove('people', 5)
     expect((await sync()).deleted).toEqual([5])
     emulator.advance({ minutes: 30 })
