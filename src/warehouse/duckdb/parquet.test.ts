@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { withDuckDb } from '../../../integration-tests/testing/protime.ts'
 import type { Owner } from '../landing.ts'
 import { sending, streamOf, syncLists } from '../testing/list-source.ts'
 
@@ -104,6 +105,15 @@ it('is removed before the note of it, so that a sync which dies between the two 
     'published.json',
     'published.json.part',
   ])
+})
+
+it('the file of a stream whose table was dropped is removed, though no sync reads that stream any more', async () => {
+  const both = new Map([...jobs, [streamOf('people', {}), sending('{"id":1}')]])
+  await publish(both)
+  await withDuckDb(at('w.duckdb'), (connection) => connection.run('DROP TABLE people'))
+  const settings = { publish: at('out/'), owner: ACME, streams: ['jobs'] }
+  expect((await syncLists(at('w.duckdb'), both, settings)).failures).toEqual([])
+  expect(readdirSync(at('out')).sort()).toEqual(['jobs.parquet', 'published.json'])
 })
 
 it.each([

@@ -111,7 +111,7 @@ function fileName(stream: string): string {
   return `${encodeURIComponent(stream)}${PARQUET}`
 }
 
-/** The views that syncs have made, and their columns as expressions: readers know neither DuckDB's JSON nor nanoseconds. */
+/** The views that syncs have made of tables that are still there, and their columns as expressions: readers know neither DuckDB's JSON nor nanoseconds. */
 async function viewsOf(connection: DuckDBConnection): Promise<ReadonlyMap<string, string[]>> {
   const views = new Map<string, string[]>()
   for (const [view = '', column = '', type = ''] of await asTexts(connection, COLUMNS)) {
@@ -133,6 +133,8 @@ const OWNER = `SELECT owner.tenant, owner.environment, strftime(last.ended AT TI
 const COLUMNS = `SELECT columns.table_name, columns.column_name, columns.data_type FROM duckdb_columns() AS columns
   JOIN _protime.described AS made ON made.stream = columns.table_name
   WHERE columns.database_name = current_database() AND columns.schema_name = 'flat'
+    AND lower(made.stream) IN (SELECT lower(present.table_name) FROM duckdb_columns() AS present
+      WHERE present.database_name = current_database() AND present.schema_name = 'main')
   ORDER BY columns.table_name, columns.column_index`
 const AS: Readonly<Record<string, string>> = { JSON: 'VARCHAR', TIMESTAMP_NS: 'TIMESTAMP' }
 
