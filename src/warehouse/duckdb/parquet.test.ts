@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -11,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { withDuckDb } from '../../../integration-tests/testing/protime.ts'
 import type { Owner } from '../landing.ts'
 import { sending, streamOf, syncLists } from '../testing/list-source.ts'
@@ -152,6 +153,52 @@ it('what a killed first attempt has left is replaced', async () => {
   writeFileSync(at('out/jobs.parquet'), 'half')
   await publish()
   expect(await read('out/jobs.parquet')).toHaveLength(1)
+})
+
+const people = new Map([...jobs, [streamOf('people', {}), sending('{"id":1}')]])
+
+it('a file that no sync has published is not replaced when a stream of its name comes', async () => {
+  await publish()
+  writeFileSync(at('out/people.parquet'), 'mine')
+  const before = ['jobs', 'people'].map((name) => readFileSync(at(`out/${name}.parquet`)))
+  for (let i = 0; i < 2; i++)
+    expect((await publish(people)).failures).toMatchObject([
+      {
+        error: { failure: 'config', id: 'not-a-copy', message: expect.stringContaining('people') },
+      },
+    ])
+  expect(['jobs', 'people'].map((name) => readFileSync(at(`out/${name}.parquet`)))).toEqual(before)
+  rmSync(at('out/people.parquet'))
+  expect((await publish(people)).failures).toEqual([])
+  expect(await read('out/people.parquet')).toEqual([{ id: '1' }])
+})
+
+describe('a sync that dies while it publishes a stream for the first time', () => {
+  /** It cannot write the file that comes after that of the new stream. */
+  async function die(): Promise<void> {
+    await publish()
+    mkdirSync(at('out/teams.parquet.part'))
+    const three = new Map([...people, [streamOf('teams', {}), sending('{"id":1}')]])
+    expect((await publish(three)).failures).toHaveLength(1)
+    expect(readdirSync(at('out'))).toContain('people.parquet')
+    rmdirSync(at('out/teams.parquet.part'))
+  }
+
+  it('leaves a file that the next one replaces', async () => {
+    await die()
+    expect((await publish(people)).failures).toEqual([])
+    const { rows, ...note } = JSON.parse(readFileSync(at('out/published.json'), 'utf8'))
+    expect([rows, Object.keys(note)]).toEqual([
+      { jobs: 1, people: 1, teams: 1 },
+      ['tenant', 'environment', 'moment'],
+    ])
+  })
+
+  it('leaves a file that the next one removes if the stream is gone', async () => {
+    await die()
+    expect((await publish(jobs, ACME, true)).failures).toEqual([])
+    expect(readdirSync(at('out')).sort()).toEqual(['jobs.parquet', 'published.json'])
+  })
 })
 
 it('a folder that a sync makes beside the warehouse is refused', async () => {

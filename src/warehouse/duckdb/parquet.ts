@@ -22,7 +22,7 @@ import { quoted } from '../sql.ts'
 import { texts } from './database.ts'
 import { literal } from './dialect.ts'
 
-/** What a folder of Parquet files says of them. It is written last. */
+/** What a folder of Parquet files says of them. It is written last, and before the first file of a stream, which it then announces. */
 interface PublishedFolder {
   readonly tenant: string
   readonly environment: string
@@ -30,6 +30,8 @@ interface PublishedFolder {
   readonly moment: string | null
   /** The number of rows of each file, by its stream. */
   readonly rows: Readonly<Record<string, number>>
+  /** The streams that are being published for the first time, until all files have been written. */
+  readonly begun?: readonly string[]
 }
 
 const PUBLISHED = 'published.json'
@@ -63,10 +65,18 @@ export function assertParquetFolder(folder: string, owner: Owner): void {
 export async function publishParquet(connection: DuckDBConnection, folder: string): Promise<void> {
   const [[tenant = '', environment = '', moment = ''] = []] = await asTexts(connection, OWNER)
   const before = publishedIn(folder)
-  // From now on, Parquet files in the folder are known as ours.
-  if (before === undefined) await tell({ tenant, environment, moment: null, rows: {} })
+  const views = await viewsOf(connection)
+  const known = new Set([...Object.keys(before?.rows ?? {}), ...(before?.begun ?? [])])
+  const begun = [...views.keys()].filter((stream) => !known.has(stream))
+  assertNotOfOthers(folder, begun, before)
+  // From now on, their files are known as ours, also if this process dies.
+  if (begun.length > 0 || before === undefined) {
+    const { moment: last = null, rows: counted = {} } = before ?? {}
+    const announced = [...(before?.begun ?? []), ...begun]
+    await tell({ tenant, environment, moment: last, rows: counted, begun: announced })
+  }
   const rows: Record<string, number> = {}
-  for (const [stream, columns] of await viewsOf(connection)) {
+  for (const [stream, columns] of views) {
     const path = join(folder, fileName(stream))
     const query = `SELECT ${columns.join(', ')} FROM flat.${quoted(stream)} AS source`
     rows[stream] = await replace(path, async (fresh) => {
@@ -76,7 +86,7 @@ export async function publishParquet(connection: DuckDBConnection, folder: strin
     })
   }
   // The note of a file stays until the file is gone.
-  for (const stream of Object.keys(before?.rows ?? {}))
+  for (const stream of known)
     if (!(stream in rows)) rmSync(join(folder, fileName(stream)), { force: true })
   await tell({ tenant, environment, moment, rows })
 
@@ -85,6 +95,23 @@ export async function publishParquet(connection: DuckDBConnection, folder: strin
       writeFileSync(fresh, `${JSON.stringify(published, null, 2)}\n`),
     )
   }
+}
+
+/** Throws a config error if streams that were never published here have files: somebody else has written them. */
+function assertNotOfOthers(
+  folder: string,
+  streams: readonly string[],
+  before: PublishedFolder | undefined,
+): void {
+  // Earlier versions announced no streams, so what their first attempt has left is ours.
+  if (before?.moment === null && before.begun === undefined) return
+  const taken = streams.map(fileName).filter((name) => existsSync(join(folder, name)))
+  if (taken.length === 0) return
+  throw new ConnectorError(
+    'config',
+    'not-a-copy',
+    `The folder given by --publish has files that no sync has written, so they are not replaced: ${taken.join(', ')} in ${folder}. Name another folder, or move them.`,
+  )
 }
 
 /** Writes a new file in the place of another one, and keeps its mode. */
