@@ -183,7 +183,7 @@ export interface Engine {
   /** Opens a landing that is to be written anew without some of its rows; undefined if the engine cannot do that. */
   readonly renew: Renew | undefined
   /** Throws a config error if the landing cannot be copied to this path. */
-  assertPublishable(address: string, copy: string, owner: Owner): Promise<void>
+  assertPublishable(address: string, copy: string, owner: Owner, patience: Patience): Promise<void>
   /** How dbt reads a landing, for a project in this folder. */
   dbtTarget(address: string, project: string): DbtTarget
   /** The folder for the files of rows of all syncs of this landing; each sync has a folder of its own in it. */

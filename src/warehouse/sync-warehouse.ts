@@ -84,8 +84,8 @@ export async function syncWarehouse<Config>(
 async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise<WarehouseSync> {
   const { publish } = settings
   const { path, owner, waitMs = 0, tools } = settings
-  if (publish !== undefined) await engineOf(path).assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
+  if (publish !== undefined) await engineOf(path).assertPublishable(path, publish, owner, patience)
   const { dropsOthers = false, forgetsHistory = false } = settings
   const rules = { kept: keptBy(settings), dropsOthers, forgetsHistory }
   const replacement = await engineOf(path).rewrite(path, owner, patience, rules)
@@ -126,8 +126,10 @@ async function syncFile<Config>(
   const { source, config, path, streams, owner, waitMs = 0, publish, rewrites, tools } = settings
   const specs = chosen(source.streams(config), streams, (name) => source.unknownStreamHint?.(name))
   const engine = engineOf(path)
-  if (publish !== undefined) await engine.assertPublishable(path, publish, owner)
   const patience = createPatience(waitMs, tools)
+  // A copy of the file that this one replaces has nothing of this one.
+  if (publish !== undefined && settings.replaces === undefined)
+    await engine.assertPublishable(path, publish, owner, patience)
   const { log } = tools
   return withFolder(path, engine.folderOf(path), async (folder) => {
     const warehouse = await openWarehouse({

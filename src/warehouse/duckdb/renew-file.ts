@@ -25,7 +25,7 @@ export function withRenewableFile<T>(
   const path = resolvedFile(given.path)
   const copies = given.copies.map(resolvedFile)
   return privately(async () => {
-    for (const copy of copies) await assertPublishable(path, copy, owner)
+    for (const copy of copies) await assertPublishable(path, copy, owner, patience)
     await openOwned({ read: readFile }, path, owner, patience).then((landing) => landing.close())
     return withFolder(path, `${path}.sync`, async (folder) => {
       const landing = createLanding(path, await patience(() => openDatabase(path, folder)))

@@ -1,10 +1,12 @@
 import {
+  chmodSync,
   lstatSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -14,7 +16,7 @@ import { DuckDBConnection } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ask, withDuckDb } from '../../../integration-tests/testing/protime.ts'
 import type { Owner } from '../landing.ts'
-import { sending, streamOf, syncLists } from '../testing/list-source.ts'
+import { type Script, sending, streamOf, syncLists } from '../testing/list-source.ts'
 import { publish } from './publish.ts'
 
 let folder: string
@@ -43,7 +45,7 @@ describe('a copy of a warehouse', () => {
     expect(readdirSync(folder).sort()).toEqual(['copy.duckdb', 'other', 'w.duckdb'])
   })
 
-  it.each(['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.sync'])(
+  it.each(['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.tmp', '.rewrite.sync'])(
     'has no name that a sync gives what it makes beside the warehouse: %s',
     async (ending) => {
       await expect(sync(at(`w.duckdb${ending}`))).rejects.toThrow(
@@ -108,6 +110,59 @@ describe('a copy of a warehouse', () => {
     const before = readFileSync(other)
     await expect(sync(other)).rejects.toMatchObject({ id: 'not-a-copy', failure: 'config' })
     expect(readFileSync(other).equals(before)).toBe(true)
+  })
+
+  it('does not replace another warehouse of the same tenant, which syncs write', async () => {
+    await syncLists(at('other.duckdb'), jobs, { owner: ACME, keepsHistory: true })
+    const before = readFileSync(at('other.duckdb'))
+    for (let i = 0; i < 2; i++)
+      await expect(sync(at('other.duckdb'))).rejects.toMatchObject({
+        id: 'not-a-copy',
+        failure: 'config',
+        message: expect.stringContaining('chmod a-w'),
+      })
+    expect(readFileSync(at('other.duckdb')).equals(before)).toBe(true)
+    await syncLists(at('w.duckdb'), jobs, { owner: ACME })
+    await expect(sync(at('other.duckdb'))).rejects.toMatchObject({ id: 'not-a-copy' })
+  })
+
+  it('does not replace one that began as a copy', async () => {
+    await sync(at('copy.duckdb'))
+    chmodSync(at('copy.duckdb'), 0o600)
+    await syncLists(at('copy.duckdb'), jobs, { owner: ACME })
+    await sync(at('third.duckdb'))
+    await expect(sync(at('copy.duckdb'))).rejects.toMatchObject({ id: 'not-a-copy' })
+  })
+
+  it('does not replace one that a sync is writing', async () => {
+    const writing: Script = async (output) => {
+      await expect(sync(at('other.duckdb'))).rejects.toMatchObject({ id: 'not-a-copy' })
+      await output.complete()
+    }
+    const streams = new Map([[streamOf('jobs', {}), writing]])
+    expect((await syncLists(at('other.duckdb'), streams, { owner: ACME })).failures).toEqual([])
+  })
+
+  it('replaces one that somebody has made writable, also by a --rewrite, and keeps its mode', async () => {
+    await sync(at('copy.duckdb'))
+    chmodSync(at('copy.duckdb'), 0o644)
+    const syncs = 'SELECT count(*)::INTEGER AS syncs FROM _protime.syncs'
+    const publishing = { publish: at('copy.duckdb'), owner: ACME }
+    await syncLists(at('w.duckdb'), jobs, publishing)
+    expect(await ask(at('copy.duckdb'), syncs)).toEqual([{ syncs: 2 }])
+    const stricter = { ...ACME, redaction: 'stricter' }
+    for (const rewrites of [true, false])
+      await syncLists(at('w.duckdb'), jobs, { ...publishing, owner: stricter, rewrites })
+    expect(await ask(at('copy.duckdb'), syncs)).toEqual([{ syncs: 2 }])
+    expect(statSync(at('copy.duckdb')).mode & 0o777).toBe(0o644)
+  })
+
+  it('replaces one of a warehouse that is no longer there', async () => {
+    await sync(at('copy.duckdb'))
+    rmSync(at('w.duckdb'))
+    await sync(at('copy.duckdb'))
+    const syncs = 'SELECT count(*)::INTEGER AS syncs FROM _protime.syncs'
+    expect(await ask(at('copy.duckdb'), syncs)).toEqual([{ syncs: 1 }])
   })
 
   it('replaces one that was made under other settings of personal data', async () => {

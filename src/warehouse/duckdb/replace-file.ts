@@ -144,13 +144,21 @@ function remove(path: string): void {
 }
 
 /** The names of the files that DuckDB and a sync create beside a warehouse. */
-const BESIDE = ['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.sync']
+const BESIDE = [
+  ...['.wal', '.tmp', '.sync'],
+  ...['.rewrite', '.rewrite.wal', '.rewrite.tmp', '.rewrite.sync'],
+]
 
 /**
  * Throws a config error if the file cannot be copied to this path. What is there may only be an empty file, or an
- * earlier copy for the same owner. Both paths are without symbolic links.
+ * earlier copy for the same owner. Both paths are without symbolic links. `patience` is for the file.
  */
-export async function assertPublishable(file: string, copy: string, owner: Owner): Promise<void> {
+export async function assertPublishable(
+  file: string,
+  copy: string,
+  owner: Owner,
+  patience: Patience,
+): Promise<void> {
   if (resolve(file) === resolve(copy))
     throw new ConnectorError(
       'config',
@@ -177,30 +185,68 @@ export async function assertPublishable(file: string, copy: string, owner: Owner
   } catch (error) {
     throw unpublished(copy, error)
   }
-  if (!existsSync(copy) || statSync(copy).size === 0 || (await isCopyFor(owner, copy))) return
-  throw new ConnectorError(
-    'config',
-    'not-a-copy',
-    `The file given by --publish is not a copy of this warehouse, so it is not replaced: ${copy}. Name another file, or remove this one.`,
+  if (!existsSync(copy) || statSync(copy).size === 0) return
+  // A copy may have been given to another user. No sync writes into a file that it cannot read.
+  if (!isReadable(copy)) return
+  if (!(await isOf(owner, copy))) throw notACopy(copy, 'remove this one')
+  // Nobody can write into a copy, and a sync can write into every warehouse.
+  const isReadOnly = (statSync(copy).mode & 0o200) === 0
+  if (isReadOnly || (await hasNothingElse(copy, file, patience))) return
+  throw notACopy(
+    copy,
+    'if this one is an old copy that you have made writable, run chmod a-w on it',
   )
 }
 
-async function isCopyFor(owner: Owner, copy: string): Promise<boolean> {
+function notACopy(copy: string, otherwise: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'not-a-copy',
+    `The file given by --publish is not a copy of this warehouse, so it is not replaced: ${copy}. Name another file, or ${otherwise}.`,
+  )
+}
+
+async function isOf(owner: Owner, copy: string): Promise<boolean> {
   try {
-    accessSync(copy, constants.R_OK)
-  } catch {
-    // A copy may have been given to another user.
-    return true
-  }
-  try {
-    return await lookInto(
-      copy,
-      (open) => open(),
-      (landing) => isOwned(landing, copy, owner, FORMAT_BEFORE),
-    )
+    return (await isOwnedUnder(copy, owner, once)) !== false
   } catch (error) {
     // Whoever has a copy open continues with it when it is replaced.
-    const isInUse = error instanceof ConnectorError && error.failure === 'transient'
-    return isInUse || error instanceof RedactedOtherwise
+    return isInUse(error)
   }
+}
+
+/** Whether each sync that a file has an account of is one of the warehouse. */
+async function hasNothingElse(copy: string, path: string, patience: Patience): Promise<boolean> {
+  if (!hasContent(path)) return false
+  const own = new Set(await lookInto(path, patience, syncsOf))
+  try {
+    const syncs = await lookInto(copy, once, syncsOf)
+    return syncs.length > 0 && syncs.every((sync) => own.has(sync))
+  } catch (error) {
+    if (isInUse(error)) return false
+    throw error
+  }
+}
+
+/** When each sync began. */
+async function syncsOf(landing: Landing): Promise<readonly string[]> {
+  if (!(await landing.ownTables())('syncs')) return []
+  return (await landing.query('SELECT epoch_us(began) FROM _protime.syncs')).map(([at]) =>
+    String(at),
+  )
+}
+
+const once: Patience = (open) => open()
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isInUse(error: unknown): boolean {
+  return error instanceof ConnectorError && error.failure === 'transient'
 }
