@@ -54,6 +54,8 @@ export function createLiveKeys(
   const has = (key: Key) => isKnown(key, sets) && lives(key, sets)
   /** Rows that are marked as deleted are on the pages, too. */
   const wasMet = (key: Key) => isKnown(key, sets) || sets.reportedDeleted.has(key)
+  const isLookedFor = (key: Key) =>
+    [sets.unconfirmed, sets.unseen, sets.doubted].some((rows) => rows.has(key))
   return {
     /** False if the sets became too large for the state; then deleted rows are no longer found. */
     get isTracked(): boolean {
@@ -146,9 +148,8 @@ export function createLiveKeys(
      * next sync, which looks again, unless there are many of them; or all that nobody looks for are skipped.
      */
     skipFound(batch: RecordBatch, others: OtherRows = 'written') {
-      const { reportedDeleted, unconfirmed, unseen, doubted, onlyListed } = sets
-      const lookedFor = [unconfirmed, unseen, doubted]
-      const isOther = (key: Key) => others === 'skipped' && !lookedFor.some((rows) => rows.has(key))
+      const { reportedDeleted, unconfirmed, onlyListed } = sets
+      const isOther = (key: Key) => others === 'skipped' && !isLookedFor(key)
       for (let i = 0; i < batch.count; i++) {
         const key = keyAt(batch, i)
         const wasFound = isKnown(key, sets) && !unconfirmed.has(key)
@@ -156,6 +157,8 @@ export function createLiveKeys(
         else if (others === 'in question' && batch.ops[i] === UPSERT) onlyListed.add(key)
       }
     },
+    /** Whether no answer has had the row, or two contradict each other about it: rechecks are made for these. */
+    isLookedFor,
     /**
      * Used by full refreshes instead of `observe` and `skipFound`. Sets the op to SKIP for records whose row was
      * already sent, and notes the others.

@@ -7,7 +7,7 @@ import type { LinkKind } from '../pages/page-failures.ts'
 import type { PageOrigin, Pages } from '../pages/pages.ts'
 import type { Suppression } from '../pages/suppression.ts'
 import type { KeyMembers, Log, StreamOutput } from '../protocol/connector.ts'
-import { type RecordBatch, SKIP } from '../records/record-batch.ts'
+import { DELETE, type RecordBatch, SKIP } from '../records/record-batch.ts'
 import { type Key, keyAt, keysOf } from '../rows/id-set.ts'
 import { latestChanges } from '../rows/latest-changes.ts'
 import type { ListedParts } from '../rows/listed-parts.ts'
@@ -115,6 +115,7 @@ export async function* emit(
   const { state, pages, output, parts, suppression } = context
   const { purpose, place = 'window', mark, order = createPageOrder() } = settings
   const isChange = purpose === 'changes'
+  const isRead = purpose === 'rows' || isChange
   const { keys, mode } = state
   let isLaterPage = false
   for await (const event of pages.read(first, kind, settings)) {
@@ -123,13 +124,7 @@ export async function* emit(
       continue
     }
     const { batch, leftOut } = suppression.apply(event.batch)
-    // A row of the warehouse may have become a suppressed person's, or its person was suppressed since. The list of a
-    // comparison may be out of date: such a row counts as not listed, and is looked for.
-    const isCurrent = purpose !== 'comparison'
-    if (leftOut !== undefined && isCurrent && (mode === 'incremental' || keys.isTracked))
-      await deleteRows(keys.leave(keysOf(leftOut)), context)
-    // Nothing says whether these rows have moved.
-    if (isChange && leftOut !== undefined) mark?.(leftOut, keysOf(leftOut))
+    if (leftOut !== undefined) await leaveOut(leftOut)
     // A page of a delta link always has all of its rows again if it is repeated.
     await write(batch, event.type === 'records' && !isChange)
     if (event.type === 'records') continue
@@ -138,6 +133,26 @@ export async function* emit(
     keys.pageEnded()
     isLaterPage = true
     yield event.end
+  }
+
+  /** A row of the warehouse may have become a suppressed person's, or its person was suppressed since. */
+  async function leaveOut(leftOut: RecordBatch): Promise<void> {
+    if (mode === 'incremental' || keys.isTracked)
+      await deleteRows(keys.leave(leavingOf(leftOut)), context)
+    if (!isChange) return
+    // Nothing says whether these rows have moved.
+    mark?.(leftOut, keysOf(leftOut))
+    // For a list that is older, they are deleted.
+    leftOut.ops.fill(DELETE)
+    noteChanges(leftOut, state)
+    parts.written(leftOut)
+  }
+
+  /** A list that is read beside the rows may be out of date: only those leave for which it is read. */
+  function leavingOf(leftOut: RecordBatch): readonly Key[] {
+    if (isRead || mode === 'full_refresh') return keysOf(leftOut)
+    if (purpose === 'departure') return departing(leftOut)
+    return purpose === 'recheck' ? keysOf(leftOut).filter(keys.isLookedFor) : []
   }
 
   function write(batch: RecordBatch, mayRepeat: boolean): Promise<void> | undefined {
@@ -149,7 +164,6 @@ export async function* emit(
       return undefined
     }
     if (purpose === 'departure') return deleteRows(keys.leave(departing(batch)), context)
-    const isRead = purpose === 'rows' || isChange
     if (isRead) state.addRows(batch.count)
     if (purpose === 'rows') noteOrder(batch)
     if (purpose === 'repair') parts.skipOthers(batch)
