@@ -115,6 +115,17 @@ describe('a list that the service refuses once as if it did not offer it (404)',
     expect(differences()).toEqual([])
   })
 
+  it('is no reason to do without the days before the window, of which another list was read', async () => {
+    scenario = await startWithRows('clockings', 12)
+    const { emulator, sync, settings, differences } = scenario
+    settings['start_date'] = '2023-01-01'
+    for (let id = 1; id <= 12; id++)
+      emulator.update('clockings', id, { date: id <= 6 ? '2023-03-10' : '2024-06-10' })
+    emulator.fail(/^\/clockings[?]filter=date ge '2024/, 404, { times: 1 })
+    expect(await sync()).toMatchObject({ exitCode: 1, warnings: [expect.anything()] })
+    expect([(await sync()).exitCode, differences()]).toEqual([0, []])
+  })
+
   it('is read a day later if it is due since the first load', async () => {
     scenario = await startWithRows('people', 12, { paging: 'offset' })
     const { emulator, sync, differences } = scenario

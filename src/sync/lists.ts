@@ -48,7 +48,11 @@ export async function list(position: List, context: StreamContext): Promise<Posi
     }
   } catch (error) {
     if (stream.replication !== 'delta' || !isNotOffered(error)) throw error
-    if (history !== null) return withoutHistory(history.changes, context)
+    if (history !== null) {
+      // Without these lists, rows of their days would be missing.
+      if (state.wasListOffered) throw error
+      return withoutHistory(history.changes, context)
+    }
     await listElsewhere(error, context)
   }
   if (history !== null) {
