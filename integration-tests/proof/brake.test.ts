@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { personCodes } from '../../src/privacy/person-codes.ts'
-import { makeDue, type Scenario, startScenario } from '../histories/scenario.ts'
+import { makeDue, type Scenario, startScenario, startWithRows } from '../histories/scenario.ts'
 import { type SyncedTenant, startSyncedTenant } from '../testing/synced-tenant.ts'
 
 /** The approvals that messages name. */
@@ -303,6 +303,18 @@ describe('a stream', () => {
     emulator.advance({ hours: 1 })
     const { errors, deleted } = await sync()
     expect([errors, deleted.length]).toEqual([[], 120])
+  })
+
+  it('has missing rows deleted by an approval, although the service has neither a list nor single records', async () => {
+    scenario = await startWithRows('calculated_totals', 30)
+    const { sync, emulator, settings, differences } = scenario
+    emulator.fail(/^\/calculated-totals[?](?!.*delta)/, 404)
+    await sync()
+    for (let id = 1; id <= 12; id++) emulator.remove('calculated-totals', id)
+    emulator.advance(LINKS_DIE)
+    await sync()
+    settings['approved_deletes'] = approvalsIn((await sync()).errors.join())
+    expect([(await sync()).exitCode, differences()]).toEqual([0, []])
   })
 
   it.each([

@@ -100,10 +100,15 @@ export async function confirmUnconfirmed(
     )
 }
 
-/** The unconfirmed rows that are not found now; none if the service offers no way to look. */
+/**
+ * The unconfirmed rows that are not found now. If the service offers no way to look, there are none, unless deletes are
+ * withheld: these rows are missing in a complete read, and that is all there is to know before an approval.
+ */
 async function notFound(context: StreamContext): Promise<readonly Key[]> {
-  const { unconfirmed } = context.state.keys
-  return (await look(unconfirmed, false, context)) === 'read' ? unconfirmed() : []
+  const { keys, withheldSince } = context.state
+  const outcome = await look(keys.unconfirmed, false, context)
+  const isKnown = outcome === 'read' || (outcome === 'not offered' && withheldSince !== null)
+  return isKnown ? keys.unconfirmed() : []
 }
 
 /** Reports differences that the delta had not reported. */
