@@ -3,7 +3,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import { textOfBody } from '../ground/json.ts'
 import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import type { Client, Traffic } from '../http/client.ts'
-import { type Endpoints, requestUrl, scopeName } from '../http/endpoints.ts'
+import { type Endpoints, notTheApi, requestUrl, scopeName } from '../http/endpoints.ts'
 import { HttpError } from '../http/http-error.ts'
 import { CHECK_RETRY_MS, retryPolicyOf } from '../http/retry.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
@@ -225,10 +225,7 @@ function sharedCause(asked: readonly Asked[], facts: Circumstances): IdentifiedM
     const advice = `Check environment.api_name, which is ${apiName}, and the address of the tenant.`
     return { id: 'api-not-found', message: `${status} ${advice}` }
   }
-  if (!('error' in first)) {
-    const message = `The server at ${origin}${mount} is not the API: its responses are not JSON. Check the tenant, the environment and its addresses.`
-    return warningOf('check-failed', message)
-  }
+  if (!('error' in first)) return notTheApi(facts.endpoints)
   const { id, message } = advised(first.error)
   return { id, message: `No stream can be read. ${message}` }
 }

@@ -9,7 +9,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import { about, type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { openOwnFile } from '../ground/private-file.ts'
 import type { ProcessLock } from '../ground/process-lock.ts'
-import { resourceUrl, scopeName } from '../http/endpoints.ts'
+import { notTheApi, resourceUrl, scopeName } from '../http/endpoints.ts'
 import { CHECK_RETRY_MS, type RetryPolicy, retryPolicyOf } from '../http/retry.ts'
 import { createSession, type Session, type SessionSettings } from '../http/session.ts'
 import { hasScope } from '../http/token.ts'
@@ -290,9 +290,6 @@ async function checkWriting(settings: SessionSettings): Promise<CheckResult> {
   }
 }
 
-const NOT_THE_API =
-  'The server at this address is not the API: its responses are not JSON. Check the tenant, the environment and its addresses.'
-
 /** Why an object cannot be written; undefined when it can. */
 async function faultOf(
   name: ObjectName,
@@ -307,7 +304,7 @@ async function faultOf(
         message: `the client lacks ${list(missing.map((scope) => scopeName(endpoints, scope)))}. Ask the operator of the service for ${missing.length === 1 ? 'it' : 'them'}.`,
       }
     const isApi = await client.probe(resourceUrl(LISTS[name], endpoints))
-    return isApi ? undefined : warningOf('check-failed', NOT_THE_API)
+    return isApi ? undefined : notTheApi(endpoints)
   } catch (error) {
     if (error instanceof ConnectorError) return error
     throw error

@@ -1,4 +1,5 @@
 import { ConnectorError } from '../ground/errors.ts'
+import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 
 /** The addresses of a tenant's service. Its links are below them. */
 export interface Endpoints {
@@ -35,6 +36,14 @@ export function createEndpoints(settings: EndpointSettings): Endpoints {
     apiName: settings.apiName,
     userAgent: `source-protime/${settings.version}${company ? ` (${company})` : ''}`,
   }
+}
+
+/** What a check says of a server that responds with something other than JSON. */
+export function notTheApi({ origin, mount }: Endpoints): IdentifiedMessage {
+  return warningOf(
+    'check-failed',
+    `The server at ${origin}${mount} is not the API: its responses are not JSON. Check the tenant, the environment and its addresses.`,
+  )
 }
 
 /** The full name of a scope such as `people.read`. */

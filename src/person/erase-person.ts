@@ -5,7 +5,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import type { PrivacySettings } from '../privacy/privacy-settings.ts'
 import type { Key } from '../rows/id-set.ts'
 import { PEOPLE, REFERENCES } from '../streams/person-paths.ts'
-import { INVENTORY, streams } from '../streams/streams.ts'
+import { DAYS_BEYOND, INVENTORY, streams } from '../streams/streams.ts'
 import { readState, withheldIn } from '../sync/stored-state.ts'
 import type { Landing, Renew, Renewal, RenewSettings } from '../warehouse/landing.ts'
 import { withoutKeys } from './forget-keys.ts'
@@ -94,8 +94,6 @@ export function erasePerson<Config>(
 
 /** The streams that are asked for whatever the file has. */
 const ANYWAY = new Map([PEOPLE, REFERENCES].map((stream) => [stream, null]))
-/** The days after today on which rows are looked for: changes come of later days than those of lists. */
-const DAYS_BEYOND = 3653
 
 /** The streams with rows of the person that no sync has deleted, each with their last day. */
 function heldDays({ rows }: PersonData, now: Date): ReadonlyMap<string, Day | null> {

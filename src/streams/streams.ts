@@ -72,3 +72,6 @@ export function readStreamSchema(stream: string): StreamSchema {
 interface StreamSchema extends JsonSchema {
   readonly properties: NonNullable<JsonSchema['properties']>
 }
+
+/** The days after those of lists on which rows are looked for: a delta reports changes of all later days. */
+export const DAYS_BEYOND = 3653

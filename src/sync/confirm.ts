@@ -6,6 +6,7 @@ import { isDamaged } from '../pages/page-failures.ts'
 import { referencePairs } from '../pages/slices.ts'
 import { many } from '../protocol/progress/sync-progress.ts'
 import type { Key } from '../rows/id-set.ts'
+import { DAYS_BEYOND } from '../streams/streams.ts'
 import { mayDelete } from './brake.ts'
 import { followChanges } from './delta.ts'
 import { type Compared, isListDue } from './due.ts'
@@ -16,8 +17,6 @@ import { isExtra } from './stream-failures.ts'
 
 /** The number of rows that are requested one by one, unless the read had more pages than this. */
 const MOST_SINGLE = 100
-/** The days after the last one of a list in which rows are looked for. */
-const DAYS_BEYOND = 3653
 
 /**
  * Checks rows that a complete read did not find, before they are deleted, because an answer of the service may be

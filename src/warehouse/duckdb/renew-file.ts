@@ -88,7 +88,7 @@ async function copyWithout(
       const name = `${quoted(schema)}.${quoted(table)}`
       const omitted = omissions.get(name) ?? 'false'
       const from = `FROM ${quoted(old)}.${name} AS source WHERE (${omitted}) IS NOT TRUE`
-      const columns = await storedColumns(landing, name)
+      const columns = await writableColumns(landing, name)
       if (columns !== '')
         await landing.run(`INSERT INTO ${FRESH}.${name} (${columns}) SELECT ${columns} ${from}`)
       await assertNone(
@@ -110,7 +110,7 @@ async function copyWithout(
 }
 
 /** The columns with values in the file, as others may have generated ones, which cannot be written; empty for a table without rows. */
-async function storedColumns(landing: Landing, table: string): Promise<string> {
+async function writableColumns(landing: Landing, table: string): Promise<string> {
   const rows = await landing.query(
     `SELECT DISTINCT stored.column_id, stored.column_name FROM pragma_storage_info(${literal(table)}) AS stored
       ORDER BY stored.column_id`,
