@@ -46,6 +46,11 @@ export interface Scenario {
   differences(): string[]
 }
 
+/** The requests for lists of a collection, not for the first phase of its delta. */
+export function listsOf(collection: string): RegExp {
+  return new RegExp(`^/${collection}([?](?!(.*&)?delta)|$)`)
+}
+
 /** A stream with so many rows of its own, five on a page. */
 export async function startWithRows(
   stream: string,

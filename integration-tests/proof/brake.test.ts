@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { personCodes } from '../../src/privacy/person-codes.ts'
-import { makeDue, type Scenario, startScenario, startWithRows } from '../histories/scenario.ts'
+import {
+  listsOf,
+  makeDue,
+  type Scenario,
+  startScenario,
+  startWithRows,
+} from '../histories/scenario.ts'
 import { type SyncedTenant, startSyncedTenant } from '../testing/synced-tenant.ts'
 
 /** The approvals that messages name. */
@@ -297,7 +303,7 @@ describe('a stream', () => {
     const { sync, emulator, settings } = scenario
     await sync()
     hide(isEven)
-    emulator.fail(/^\/people([?](?!(.*&)?delta)|$)/, 404)
+    emulator.fail(listsOf('people'), 404)
     emulator.advance(LINKS_DIE)
     settings['approved_deletes'] = approvalsIn((await sync()).errors.join())
     emulator.advance({ hours: 1 })

@@ -1,10 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { makeDue, type Scenario, startScenario, startWithRows } from '../histories/scenario.ts'
+import {
+  listsOf,
+  makeDue,
+  type Scenario,
+  startScenario,
+  startWithRows,
+} from '../histories/scenario.ts'
 
 let scenario: Scenario
 afterEach(() => scenario.emulator.close())
-
-const lists = (collection: string) => new RegExp(`^/${collection}([?](?!(.*&)?delta)|$)`)
 
 describe('a response to a delta link that was lost, with its changes,', () => {
   it('leads to another audit a day after one that had no list', async () => {
@@ -13,7 +17,7 @@ describe('a response to a delta link that was lost, with its changes,', () => {
     await sync()
     emulator.update('jobs', 3)
     emulator.fault('/delta/jobs', 'after-last-byte', { times: 1 })
-    emulator.fail(lists('jobs'), 403)
+    emulator.fail(listsOf('jobs'), 403)
     expect((await sync()).exitCode).toBe(0)
     emulator.clearFaults()
     emulator.advance({ hours: 1 })
@@ -110,7 +114,7 @@ describe('a list that the service refuses once as if it did not offer it (404)',
     delete settings['audit_days']
     emulator.advance({ hours: 73 })
     emulator.fault(/^\/calculated-totals[?].*delta/, 'short', { times: 1 })
-    emulator.fail(lists('calculated-totals'), 404, { times: 1 })
+    emulator.fail(listsOf('calculated-totals'), 404, { times: 1 })
     expect((await sync()).deleted).toEqual([])
     expect(differences()).toEqual([])
   })
@@ -129,7 +133,7 @@ describe('a list that the service refuses once as if it did not offer it (404)',
   it('is read a day later if it is due since the first load', async () => {
     scenario = await startWithRows('people', 12, { paging: 'offset' })
     const { emulator, sync, differences } = scenario
-    emulator.fail(lists('people'), 404, { times: 1 })
+    emulator.fail(listsOf('people'), 404, { times: 1 })
     await sync({ onRequest: (n) => n === 3 && emulator.remove('people', 1) })
     emulator.advance({ hours: 25 })
     expect([(await sync()).exitCode, differences()]).toEqual([0, []])

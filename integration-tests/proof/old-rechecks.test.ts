@@ -1,24 +1,21 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Scenario, startWithRows } from '../histories/scenario.ts'
+import { listsOf, type Scenario, startWithRows } from '../histories/scenario.ts'
 
 let scenario: Scenario
 afterEach(() => scenario.emulator.close())
-
-/** The lists of a collection, not the first phase of its delta. */
-const lists = (collection: string) => new RegExp(`^/${collection}([?](?!(.*&)?delta)|$)`)
 
 describe('a recheck that is older than the changes of an earlier sync', () => {
   it('brings back a deleted row only until the next sync: a list that is due since the first load', async () => {
     scenario = await startWithRows('people', 12, { paging: 'offset' })
     const { emulator, sync, differences } = scenario
-    emulator.fail(lists('people'), 403)
+    emulator.fail(listsOf('people'), 403)
     await sync({ onRequest: (n) => n === 3 && emulator.remove('people', 1) })
     emulator.clearFaults()
     emulator.advance({ hours: 19, minutes: 50 })
     emulator.remove('people', 5)
     expect((await sync()).deleted).toEqual([5])
     emulator.advance({ minutes: 30 })
-    emulator.fault(lists('people'), 'stale', { changes: 1 })
+    emulator.fault(listsOf('people'), 'stale', { changes: 1 })
     expect((await sync()).records.map(({ id }) => id)).toEqual([5, 6])
     emulator.clearFaults()
     expect([(await sync()).deleted, differences()]).toEqual([[5], []])
@@ -34,10 +31,10 @@ describe('a recheck that is older than the changes of an earlier sync', () => {
     emulator.fault(/^\/calculated-totals[?].*delta/, 'short', { times: 1 })
     await sync()
     for (let id = 101; id <= 220; id++) emulator.remove('calculated-totals', id)
-    emulator.fail(lists('calculated-totals'), 403)
+    emulator.fail(listsOf('calculated-totals'), 403)
     expect((await sync()).deleted).toHaveLength(120)
     emulator.clearFaults()
-    emulator.fault(lists('calculated-totals'), 'stale', { changes: 120 })
+    emulator.fault(listsOf('calculated-totals'), 'stale', { changes: 120 })
     expect((await sync()).requests.length).toBeGreaterThan(2)
     expect(differences()).toEqual([])
     const { requests } = await sync()

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Column } from '../warehouse/column.ts'
 import type { Landing } from '../warehouse/landing.ts'
-import { beginFence, fenceTable } from '../warehouse/postgres/fence.ts'
-import { createLanding } from '../warehouse/postgres/landing.ts'
-import { inProcess } from '../warehouse/postgres/testing/pglite.ts'
+import { landingInProcess } from '../warehouse/postgres/testing/pglite.ts'
 import { closedPlace, createTable } from '../warehouse/sql.ts'
 import { knownTables, storeColumns } from '../warehouse/tables.ts'
 import { forgetVersions } from './forget-versions.ts'
@@ -11,14 +9,7 @@ import { forgetVersions } from './forget-versions.ts'
 let landing: Landing
 let end: () => Promise<void>
 beforeAll(async () => {
-  const server = await inProcess()
-  end = server.end
-  await server.query(
-    'CREATE SCHEMA protime; CREATE SCHEMA protime_flat; CREATE SCHEMA protime_meta',
-  )
-  await server.query(fenceTable('protime_meta').join(';'))
-  const fence = await beginFence(server, 'protime_meta', async () => server)
-  landing = createLanding(server, 'protime', fence)
+  ;({ landing, end } = await landingInProcess())
 })
 afterAll(() => end())
 

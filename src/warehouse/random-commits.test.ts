@@ -10,9 +10,7 @@ import { createLanding } from './duckdb/landing.ts'
 import { historyTables, noteRead } from './history.ts'
 import type { Landing } from './landing.ts'
 import { type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
-import { beginFence, fenceTable } from './postgres/fence.ts'
-import { createLanding as createPostgres } from './postgres/landing.ts'
-import { inProcess } from './postgres/testing/pglite.ts'
+import { landingInProcess } from './postgres/testing/pglite.ts'
 import { alterTable, closedPlace, createTable, nextOf, type Table } from './sql.ts'
 import { createStreamRows } from './stream-rows.ts'
 
@@ -58,11 +56,8 @@ const ENGINES = {
     return { landing, close: () => landing.close() }
   },
   async PostgreSQL() {
-    const server = await inProcess()
-    await server.query('CREATE SCHEMA protime; CREATE SCHEMA protime_meta')
-    await server.query(fenceTable('protime_meta').join(';'))
-    const fence = await beginFence(server, 'protime_meta', async () => server)
-    return { landing: createPostgres(server, 'protime', fence), close: () => server.end() }
+    const { landing, end } = await landingInProcess()
+    return { landing, close: end }
   },
 }
 

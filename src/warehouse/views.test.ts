@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { columnsOf } from './column-names.ts'
 import type { Landing } from './landing.ts'
-import { beginFence, fenceTable } from './postgres/fence.ts'
-import { createLanding } from './postgres/landing.ts'
-import { inProcess } from './postgres/testing/pglite.ts'
+import { landingInProcess } from './postgres/testing/pglite.ts'
 import { createTable } from './sql.ts'
 import { streamOf } from './testing/list-source.ts'
 import { createViews, storedViews, storeViews, viewTables } from './views.ts'
@@ -11,14 +9,7 @@ import { createViews, storedViews, storeViews, viewTables } from './views.ts'
 let landing: Landing
 let end: () => Promise<void>
 beforeAll(async () => {
-  const server = await inProcess()
-  end = server.end
-  await server.query(
-    'CREATE SCHEMA protime; CREATE SCHEMA protime_flat; CREATE SCHEMA protime_meta; CREATE SCHEMA theirs',
-  )
-  await server.query(fenceTable('protime_meta').join(';'))
-  const fence = await beginFence(server, 'protime_meta', async () => server)
-  landing = createLanding(server, 'protime', fence)
+  ;({ landing, end } = await landingInProcess(['theirs']))
   await landing.run(viewTables(landing.sql).join(';'))
 })
 afterAll(() => end())

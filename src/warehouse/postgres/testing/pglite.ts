@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { PGlite } from '@electric-sql/pglite'
 import type { Answer, Connection } from '../connection.ts'
+import { postgresDialect } from '../dialect.ts'
+import { beginFence, fenceTable } from '../fence.ts'
+import { createLanding } from '../landing.ts'
 
 /** The types of all values in these tests: see `AS_TEXT` in `connection.ts`. */
 const TYPES = [16, 18, 19, 20, 21, 23, 25, 26, 114, 700, 701, 1043, 1082, 1114, 1184, 1700, 3802]
@@ -23,6 +26,16 @@ export async function inProcess(): Promise<Connection & { readonly end: () => Pr
     close: async () => {},
     end: () => database.close(),
   }
+}
+
+/** A landing with its schemas in such a server, and others. */
+export async function landingInProcess(others: readonly string[] = []) {
+  const server = await inProcess()
+  const { schemas } = postgresDialect('protime')
+  const all = [...Object.values(schemas), ...others].map((name) => `CREATE SCHEMA ${name}`)
+  await server.query([...all, ...fenceTable(schemas.account)].join(';'))
+  const fence = await beginFence(server, schemas.account, async () => server)
+  return { landing: createLanding(server, 'protime', fence), end: server.end }
 }
 
 function answerOf(answer: unknown): Answer {
