@@ -176,12 +176,12 @@ function signed(
 const ZOE = '{"changeVersion":"00A","id":4712,"name":"Zoë"}'
 
 describe('a handler in a server of Node', () => {
-  it('gets the bytes of deliveries that follow each other', async () => {
-    const stored: string[] = []
-    const { write, answers } = await serve((body) => void stored.push(body))
+  it('gets the bytes of deliveries that follow each other, in whatever order they are checked', async () => {
+    const stored = new Set<string>()
+    const { write, answers } = await serve((body) => void stored.add(body))
     for (const record of [ZOE, ` ${ZOE}`]) write(delivery(record))
     expect(await answers(2)).toEqual([200, 200])
-    expect(stored).toEqual([ZOE, ` ${ZOE}`])
+    expect(stored).toEqual(new Set([ZOE, ` ${ZOE}`]))
   })
 
   it.each([
