@@ -2,12 +2,12 @@ import { ConnectorError } from '../ground/errors.ts'
 import { parseMessages } from './command-line.ts'
 
 /** The bytes of STATEs that a sync may write in addition to one for each `RECORD_BYTES_PER_STATE_BYTE` of records. */
-const FREE_BYTES = 2 * 1024 * 1024
+const FREE_BYTES = 1024 * 1024
 /**
  * To make a STATE takes much longer than to copy as many bytes of records, and platforms keep STATEs in memory until
  * the rows before them are committed. After a kill, what these records took is read again, or a minute's.
  */
-const RECORD_BYTES_PER_STATE_BYTE = 600
+const RECORD_BYTES_PER_STATE_BYTE = 2400
 /** After this time a STATE is written whatever its size. */
 const LONGEST_MS = 60_000
 
