@@ -179,12 +179,17 @@ export function accountTables({ schemas: { account } }: Dialect): string[] {
   ]
 }
 
-/** A sync of these streams has started. A killed sync has no end. */
+/**
+ * A sync of these streams has started. A killed sync has no end. No stream was completed later than this: if one seems to be, the
+ * clock was set back.
+ */
 export function beginSync(sql: Dialect, streams: readonly string[], at: Date): string[] {
   const { account } = sql.schemas
+  const began = time(sql, at)
   return [
+    `UPDATE ${account}.streams SET last_complete = ${began} - INTERVAL '1 microsecond' WHERE last_complete > ${began}`,
     `INSERT INTO ${account}.syncs (number, began)
-      SELECT coalesce(max(number), 0) + 1, ${time(sql, at)} FROM ${account}.syncs`,
+      SELECT coalesce(max(number), 0) + 1, ${began} FROM ${account}.syncs`,
     `INSERT INTO ${account}.streams (stream)
       SELECT asked.stream FROM (VALUES (${streams.map(sql.literal).join('), (')})) AS asked (stream)
       WHERE NOT EXISTS (SELECT 1 FROM ${account}.streams AS known WHERE known.stream = asked.stream)`,

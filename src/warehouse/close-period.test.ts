@@ -102,6 +102,23 @@ describe('a close', () => {
     )
   })
 
+  it('is refused if the last sync has failed after the clock was set back, until a later one has completed', async () => {
+    await sync('2026-11-05T09:00:00Z')
+    await sync('2026-11-03T09:00:00Z', broken)
+    await sync('2026-11-03T10:00:00Z', whole, true, [breaks])
+    await expect(close('2026-11-05T10:00:00Z')).rejects.toThrow(
+      /^totals: not completed since the sync of 2026-11-03T09:00:00/,
+    )
+    await sync('2026-11-03T11:00:00Z')
+    expect(await close('2026-11-05T10:00:00Z')).toMatch(/^2026-11-05T09:00:00/)
+  })
+
+  it('counts a stream as completed that was read after a sync has failed and the clock was set back', async () => {
+    await sync('2026-11-05T09:00:00Z', broken)
+    await sync('2026-11-03T09:00:00Z')
+    expect(await close('2026-11-05T10:00:00Z')).toMatch(/^2026-11-0/)
+  })
+
   it('is refused if a sync has failed or was killed in a stream that no later one has read', async () => {
     const both = (at: string, script: Script) =>
       syncLists(

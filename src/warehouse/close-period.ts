@@ -71,8 +71,11 @@ async function assertClosable(
     )
   if (now.toISOString() < end)
     throw refused('period-not-over', `${period} is not over: its last day is ${lastDay}.`)
+  // Later ones have begun earlier if the clock was set back.
+  const syncs = `${schemas.account}.syncs`
   const [[failed] = []] = await landing.query(
-    `SELECT ${momentText('max(syncs.began)')} FROM ${schemas.account}.syncs AS syncs WHERE syncs.exit IS DISTINCT FROM 0`,
+    `SELECT ${momentText('min(later.began)')} FROM ${syncs} AS later
+      WHERE later.number >= (SELECT max(syncs.number) FROM ${syncs} AS syncs WHERE syncs.exit IS DISTINCT FROM 0)`,
   )
   const known = await landing.query(
     `SELECT known.stream, ${momentText('known.last_complete')} FROM ${schemas.account}.streams AS known
