@@ -146,6 +146,7 @@ describe('an unknown word on the command line', () => {
     writeFileSync(join(folder.path, 'config.json'), JSON.stringify(settings))
     const mistyped = { ...settings, streams: ['people', 'clokings'] }
     writeFileSync(join(folder.path, 'streams.json'), JSON.stringify(mistyped))
+    writeFileSync(join(folder.path, 'none.json'), JSON.stringify({ ...settings, streams: [] }))
     MISTYPED.forEach(([setting], i) => {
       const config = JSON.stringify({ ...settings, ...setting })
       writeFileSync(join(folder.path, `mistyped-${i}.json`), config)
@@ -191,6 +192,9 @@ describe('an unknown word on the command line', () => {
   it.each([
     ['sync --streams people,clokings', 'config.json'],
     ['sync', 'streams.json'],
+    ['verify', 'streams.json'],
+    ['close 2026-10', 'streams.json'],
+    ['person erase 7', 'streams.json'],
   ])('protime %s names the stream that was meant, as a config error', async (words, config) => {
     expect(await call(`${words} ${warehouse()}`, config)).toEqual({
       exitCode: 2,
@@ -198,6 +202,21 @@ describe('an unknown word on the command line', () => {
         'clokings: There is no stream of this name; did you mean clockings?',
       ),
     })
+  })
+
+  it.each(['sync', 'verify', 'close 2026-10', 'person erase 7'])(
+    'protime %s does not count an empty list of streams as everything',
+    async (words) => {
+      expect(await call(`${words} ${warehouse()}`, 'none.json')).toEqual({
+        exitCode: 2,
+        text: expect.stringContaining('The list of streams to read is empty.'),
+      })
+    },
+  )
+
+  it('protime person sql prints no statements for an empty list of streams', async () => {
+    const { exitCode, text } = await call('person sql 7 --dialect duckdb', 'none.json')
+    expect([exitCode, text]).toEqual([2, expect.stringContaining('no-stream-named')])
   })
 
   describe.each(['sync --warehouse nothing.duckdb', 'preview people', 'references list people'])(

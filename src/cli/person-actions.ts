@@ -7,12 +7,12 @@ import { idsByReference, type PersonReference } from '../person/find-by-referenc
 import { readPerson } from '../person/person-tables.ts'
 import { personSql } from '../person/print-sql.ts'
 import { personCodes } from '../privacy/person-codes.ts'
-import { createSource, offeredStreams } from '../source/source.ts'
+import { createSource } from '../source/source.ts'
 import { openOwned } from '../warehouse/account.ts'
 import type { Renew } from '../warehouse/landing.ts'
 import { engineOf } from '../warehouse/landings.ts'
 import { type ActionTools, EXIT, type ExitCode, orStartError, UsageError } from './command.ts'
-import { streamNames } from './sync-action.ts'
+import { chosenSpecs } from './sync-action.ts'
 import { openedBy, type WarehouseChoice } from './warehouse-option.ts'
 
 export interface ExportOptions extends WarehouseChoice {
@@ -84,7 +84,7 @@ export async function erase(
   const quiet = { log: { ...log, info: log.debug }, mask, signal }
   const receipt = await erasePerson(renew, {
     ...{ id, names, path, copies, owner, patience, privacy: config.privacy },
-    asking: { source: createSource(), config, streams: chosenStreams(tools), tools: quiet },
+    asking: { source: createSource(), config, streams: await chosenNames(tools), tools: quiet },
     code,
     isSuppressed: code !== undefined && config.suppressedPeople.includes(code),
     version: packageVersion(),
@@ -109,7 +109,7 @@ export async function printPersonSql(
   id: string,
   { dialect, erase: isErase = false }: PersonSqlOptions,
 ): Promise<ExitCode> {
-  await tools.print(personSql(id, chosenStreams(tools), { dialect, isErase }))
+  await tools.print(personSql(id, await chosenNames(tools), { dialect, isErase }))
   return EXIT.done
 }
 
@@ -130,6 +130,6 @@ function notFound({ log }: ActionTools, file: string, more = ''): ExitCode {
   return EXIT.notFound
 }
 
-function chosenStreams({ config, input }: ActionTools): ReadonlySet<string> {
-  return new Set(streamNames({}, input) ?? offeredStreams(config).keys())
+async function chosenNames(tools: ActionTools): Promise<ReadonlySet<string>> {
+  return new Set((await chosenSpecs({}, tools)).map(({ name }) => name))
 }

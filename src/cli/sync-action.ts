@@ -4,6 +4,7 @@ import { asConnectorError, ConnectorError, InterruptedError } from '../ground/er
 import { about, advised } from '../ground/message-ids.ts'
 import { warnOfReaders } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
+import { chosenStreams } from '../protocol/chosen-streams.ts'
 import type { Failure } from '../protocol/connector.ts'
 import { metricsVariable, type ObservedSettings, observed } from '../protocol/progress/observed.ts'
 import type { SyncObserver } from '../protocol/progress/sync-progress.ts'
@@ -14,6 +15,7 @@ import {
   type CommandAction,
   EXIT,
   type ExitCode,
+  orStartError,
   REMEDIES,
   type Refuse,
 } from './command.ts'
@@ -174,8 +176,17 @@ function signalCode(stopped: unknown): number | undefined {
   return number ? 128 + number : undefined
 }
 
+/** The streams of the command line or the configuration, or all. Throws a start error for names that choose none. */
+export function chosenSpecs(
+  options: Pick<SyncOptions, 'streams'>,
+  { config, input }: Pick<ActionTools, 'config' | 'input'>,
+) {
+  const choose = async () => chosenStreams(createSource(), config, streamNames(options, input))
+  return orStartError(choose())
+}
+
 /** The streams of the command line, or those of the member `streams` of the configuration; undefined means all. */
-export function streamNames(
+function streamNames(
   { streams }: Pick<SyncOptions, 'streams'>,
   input: unknown,
 ): readonly string[] | undefined {

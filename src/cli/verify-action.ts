@@ -1,5 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs'
-import { asConnectorError, unknownStream } from '../ground/errors.ts'
+import { asConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { keepHeapSmall } from '../ground/v8.ts'
 import { readMessagesOption } from '../protocol/command-line.ts'
@@ -22,7 +22,7 @@ import {
   type Refuse,
   StartError,
 } from './command.ts'
-import { exitCodeOf, progressOf, streamNames, tellFailures } from './sync-action.ts'
+import { chosenSpecs, exitCodeOf, progressOf, tellFailures } from './sync-action.ts'
 import { openedBy, type WarehouseChoice } from './warehouse-option.ts'
 
 /** The options of `protime verify`. */
@@ -44,7 +44,7 @@ export interface VerifyOptions extends WarehouseChoice {
 export function verifyAction(options: VerifyOptions): CommandAction {
   return async (tools) => {
     keepHeapSmall()
-    const streams = chosenStreams(options, tools)
+    const streams = await chosenStreams(options, tools)
     if (options.sql !== undefined) {
       await tools.print(
         landingQueries(
@@ -218,26 +218,16 @@ async function list(
 /**
  * The streams of the command line or the configuration, or all, with their data for a comparison.
  */
-function chosenStreams(options: VerifyOptions, { config, input }: ActionTools): VerifiedStream[] {
-  const source = createSource()
-  const dateFields = new Map(
-    [...offeredStreams(config)].map(([name, { dateField }]) => [name, dateField]),
-  )
-  const specs = source.streams(config)
-  const names = streamNames(options, input)
-  for (const name of names ?? [])
-    if (!specs.some((spec) => spec.name === name)) {
-      const { failure, id, message } = unknownStream(
-        name,
-        dateFields.keys(),
-        source.unknownStreamHint?.(name),
-      )
-      throw new StartError(failure, id, `${name}: ${message}`)
-    }
+async function chosenStreams(
+  options: VerifyOptions,
+  tools: ActionTools,
+): Promise<VerifiedStream[]> {
+  const offered = offeredStreams(tools.config)
   // The inventory is not a stream of the service.
-  return specs
-    .filter(({ name }) => dateFields.has(name) && (names === undefined || names.includes(name)))
-    .map((spec) => ({ ...spec, dateField: dateFields.get(spec.name) }))
+  return (await chosenSpecs(options, tools)).flatMap((spec) => {
+    const stream = offered.get(spec.name)
+    return stream === undefined ? [] : [{ ...spec, dateField: stream.dateField }]
+  })
 }
 
 function report(

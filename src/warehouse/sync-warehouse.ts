@@ -1,7 +1,8 @@
 import { basename, join } from 'node:path'
-import { asConnectorError, ConnectorError, unknownStream } from '../ground/errors.ts'
+import { asConnectorError, type ConnectorError } from '../ground/errors.ts'
 import { about, type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { privately, resolvedFile } from '../ground/private-file.ts'
+import { chosenStreams } from '../protocol/chosen-streams.ts'
 import type { Failure, Source, StreamRequest, Tools } from '../protocol/connector.ts'
 import { type ReadRunTools, readStreams, type StreamReading } from '../protocol/read-run.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
@@ -124,7 +125,7 @@ async function syncFile<Config>(
   history?: string,
 ): Promise<WarehouseSync> {
   const { source, config, path, streams, owner, waitMs = 0, publish, rewrites, tools } = settings
-  const specs = chosen(source.streams(config), streams, (name) => source.unknownStreamHint?.(name))
+  const specs = chosenStreams(source, config, streams)
   const engine = engineOf(path)
   const patience = createPatience(waitMs, tools)
   // A copy of the file that this one replaces has nothing of this one.
@@ -142,30 +143,6 @@ async function syncFile<Config>(
     } finally {
       await warehouse.close()
     }
-  })
-}
-
-function chosen(
-  offered: readonly StreamSpec[],
-  names: readonly string[] | undefined,
-  hint: (name: string) => string | undefined,
-): readonly StreamSpec[] {
-  if (names === undefined) return offered
-  if (names.length === 0)
-    throw new ConnectorError(
-      'config',
-      'no-stream-named',
-      'The list of streams to read is empty. Name streams, or leave the setting out to read all.',
-    )
-  return [...new Set(names)].map((name) => {
-    const spec = offered.find((one) => one.name === name)
-    if (spec !== undefined) return spec
-    const { failure, id, message } = unknownStream(
-      name,
-      offered.map((one) => one.name),
-      hint(name),
-    )
-    throw new ConnectorError(failure, id, `${name}: ${message}`)
   })
 }
 
