@@ -65,6 +65,17 @@ function removeFromService(isKept: (row: Row) => boolean = () => false): void {
   emulator.remove('people', id)
 }
 
+it('says that nothing was erased, not that a sync has failed, when the service cannot be asked', async () => {
+  const { sync, erase } = settle({ streams: ['people'] })
+  await sync()
+  tenant.emulator.fail('/people', 403, { times: 9 })
+  const { exitCode, stderr } = await erase()
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^protime: Nothing was erased\..*\[permission-missing\]\n$/),
+  ])
+})
+
 it('takes no reference of a contract for that of the person whose it was before', async () => {
   const config = { streams: ['people', 'contracts', 'external_references'], history: true }
   const { words, sync, exported, erase } = settle({ ...config, privacy_key: KEY })
