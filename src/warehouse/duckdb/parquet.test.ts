@@ -15,7 +15,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { withDuckDb } from '../../../integration-tests/testing/protime.ts'
 import type { Owner } from '../landing.ts'
-import { sending, streamOf, syncLists } from '../testing/list-source.ts'
+import { type Script, sending, streamOf, syncLists } from '../testing/list-source.ts'
 
 let folder: string
 beforeEach(() => {
@@ -145,6 +145,17 @@ it.each([
   const before = readdirSync(at('out')).map((name) => readFileSync(at(`out/${name}`)))
   await expect(publish()).rejects.toMatchObject({ failure: 'config', id: 'not-a-copy' })
   expect(readdirSync(at('out')).map((name) => readFileSync(at(`out/${name}`)))).toEqual(before)
+})
+
+it('a folder in which another tenant has published since the sync began is not touched', async () => {
+  const theirs = { publish: at('out/'), owner: { ...ACME, tenant: 'other' } }
+  const script: Script = async (output) => {
+    await syncLists(at('other.duckdb'), jobs, theirs)
+    await sending(RECORD, '{"id":2}')(output)
+  }
+  const meanwhile = new Map([[streamOf('jobs', PROPERTIES), script]])
+  expect((await publish(meanwhile)).failures).toMatchObject([{ error: { id: 'not-a-copy' } }])
+  expect(await read('out/jobs.parquet')).toHaveLength(1)
 })
 
 it('what a killed first attempt has left is replaced', async () => {

@@ -45,7 +45,10 @@ export function isParquetFolder(copy: string): boolean {
 }
 
 /** Creates the folder if it is missing. Throws a config error if it cannot be written, or has the files of somebody else. */
-export function assertParquetFolder(folder: string, owner: Owner): void {
+export function assertParquetFolder(
+  folder: string,
+  owner: Pick<Owner, 'tenant' | 'environment'>,
+): void {
   ownFolder(folder)
   accessSync(folder, constants.W_OK)
   const { tenant, environment } = publishedIn(folder) ?? {}
@@ -64,6 +67,8 @@ export function assertParquetFolder(folder: string, owner: Owner): void {
  */
 export async function publishParquet(connection: DuckDBConnection, folder: string): Promise<void> {
   const [[tenant = '', environment = '', moment = ''] = []] = await asTexts(connection, OWNER)
+  // Another tenant may have taken it since the sync began.
+  assertParquetFolder(folder, { tenant, environment })
   const before = publishedIn(folder)
   const views = await viewsOf(connection)
   const known = new Set([...Object.keys(before?.rows ?? {}), ...(before?.begun ?? [])])
