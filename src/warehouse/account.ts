@@ -164,7 +164,7 @@ function ofAnotherVersion(path: string, format: number): ConnectorError {
 /** How a sync ended. */
 export interface SyncEnd {
   readonly at: Date
-  /** The exit code of the program. */
+  /** The exit code of the program if publishing does not fail: a copy has the end of its sync, and nothing is written after it. */
   readonly exit: number
   readonly records: number
   /** Why streams failed, by their names. */
