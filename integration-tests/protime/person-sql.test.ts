@@ -135,6 +135,15 @@ it('names the streams of persons that the configuration leaves out: a table of b
   expect(['people', ...left.split(', ')].toSorted()).toEqual([...personStreams().keys()].toSorted())
 })
 
+it('says that protime status goes on counting rows that are deleted in PostgreSQL', async () => {
+  const printed = ['person', 'sql', id, '--erase', ...words]
+  expect((await protime(...printed, '--dialect', 'postgres')).stdout).toMatch(
+    /column rows .* protime status/,
+  )
+  // There, protime person erase corrects them.
+  expect((await protime(...printed, '--dialect', 'duckdb')).stdout).not.toContain('protime status')
+})
+
 /** Where Debian and the runners of GitHub have it; the engines install it elsewhere. */
 const isInstalled = existsSync('/usr/lib/postgresql')
 

@@ -8,6 +8,7 @@ const ONLY_YOU: Readonly<Record<PersonDialect, readonly string[]>> = {
     'Rows of an interrupted read: the same statements for the tables next_… in the schema that ends with _meta.',
     'Ids in the table states of that schema: a sync removes those of deleted rows, the last ones after eight later deletes in the stream.',
     'Texts of the service that name the person, in the column failure of its table streams: they stay until the stream succeeds.',
+    'Counts in the column rows of that table, which protime status shows: subtract the deleted rows, or they stay too high until the stream is read from the beginning.',
     'Raw tables of Airbyte (schema airbyte_internal), which have every version of a row.',
     'VACUUM (FULL) of each table: a plain VACUUM leaves the bytes of deleted rows in the files. The write-ahead log and its archive keep them until they are recycled.',
   ],
