@@ -168,6 +168,12 @@ describe.skipIf(IS_LEFT_OUT)('protime sync into PostgreSQL', () => {
       await verify(...strict, '--warehouse', address(), '--streams', FEW.join(',')),
     ).toMatchObject({ exitCode: 0 })
     expect(await ask(`SELECT count(*) FROM pg_class WHERE relname = 'rewrite'`)).toBe('0')
+    // States of before have the ids of people whom the settings may leave out now.
+    const vacuumed = await ask(
+      `SELECT string_agg(relname, ',' ORDER BY relname) FROM pg_stat_user_tables
+        WHERE schemaname LIKE '${schema()}%' AND last_vacuum IS NOT NULL`,
+    )
+    expect(vacuumed.split(',')).toEqual([...FEW, 'states'].toSorted())
     expect(await protime(...words)).toMatchObject({ exitCode: 0 })
   })
 

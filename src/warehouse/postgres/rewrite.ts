@@ -64,7 +64,7 @@ export async function prepareRewrite(
 
   /**
    * Removes the rows of streams that were not read, which are read from the beginning if they ever are, and what deleted
-   * rows have left in the tables.
+   * rows and states have left in the tables.
    */
   async function takePlace(): Promise<void> {
     const written = await open()
@@ -90,7 +90,8 @@ export async function prepareRewrite(
           )
       await landing.run(`DROP TABLE IF EXISTS ${account}.rewrite`)
     })
-    for (const { stream } of present) await landing.vacuum(tableOf(stream))
+    const rows = present.map(({ stream }) => tableOf(stream))
+    for (const table of [...rows, `${account}.states`]) await landing.vacuum(table)
   }
 
   /** The streams that have a table: somebody may have dropped that of one that is no longer read. */
