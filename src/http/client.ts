@@ -143,7 +143,7 @@ export function createClient(settings: ClientSettings): Client {
       const attempted = await exchanges
         .attempt(exchange, attempts, token)
         .catch((error: unknown) => {
-          // A POST is not repeated, but the next request gets a token with more scopes.
+          // A POST is not repeated for more scopes, but the next request gets a token with them.
           if (exchange.call.method === 'POST' && isPermission(error)) tokens.widen(token)
           throw error
         })

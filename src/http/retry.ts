@@ -78,8 +78,8 @@ export type Step =
 
 /**
  * Decides what happens after an attempt without a usable answer. GET, PUT and DELETE may be repeated. A POST other
- * than that for a token is repeated only if the service has not received it or asked to send it later (429), and
- * never with another token or to another address.
+ * than that for a token is repeated only if the service has not received it, did not accept its token (401), or asked
+ * to send it later (429), and never to another address.
  */
 export function decide(
   result: AttemptResult,
@@ -94,12 +94,13 @@ export function decide(
     return ms === undefined ? { do: 'fail' } : { do: 'wait', ms }
   }
   const { status, location, retryAfterMs } = result
+  if (statusIs(status, 'expired token') && token !== 'none' && renewals === 0)
+    return { do: 'renew' }
   // The request for a token contains the client secret, so no redirect is followed.
   if (token !== 'none' && mayBeDoneTwice) {
     const isRedirect = statusIs(status, method === 'GET' ? 'redirect of GET' : 'redirect')
     if (isRedirect && location !== undefined && redirects < MAX_REDIRECTS)
       return { do: 'redirect', location }
-    if (statusIs(status, 'expired token') && renewals === 0) return { do: 'renew' }
     if (statusIs(status, 'permission') && token === 'narrow' && renewals < 2)
       return { do: 'unscoped' }
   }
