@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { reply } from '../http/testing/http-service.ts'
 import { failureOf } from '../http/testing/open-client.ts'
 import type { ServiceClient } from './service-client.ts'
@@ -26,33 +26,52 @@ it('the answer with another job category than was asked for is not read', async 
   expect(error.message).toContain('another job category')
 })
 
-describe('a page with the status of a success', () => {
-  const page = '\n<!DOCTYPE html><title>Maintenance</title>'
-  it.each([
-    ['PUT', (client: ServiceClient) => client.references.put(LINK)],
-    ['DELETE', (client: ServiceClient) => client.references.remove('people', 'hr', 'A')],
-    [
-      'PUT of a job category',
-      (client: ServiceClient) => client.jobCategories.put({ id: '1' }, BODY),
-    ],
-    ['DELETE of a webhook', (client: ServiceClient) => client.webhooks.remove('w')],
-  ])('does not confirm a %s', async (_, request) => {
-    const { client } = await openServiceClient((response) => reply(response, 200, page))
-    const error = await failureOf(request(client))
-    expect(error).toMatchObject({
-      failure: 'system',
-      id: 'response-not-understood',
-      mayHaveHappened: true,
-    })
-    expect(error.message).toContain('a page, so it is not the service that responded')
-  })
-})
+describe('a success that says something else', () => {
+  const WRITES = [
+    (client: ServiceClient) => client.references.put(LINK),
+    (client: ServiceClient) => client.references.remove('people', 'hr', 'A'),
+    (client: ServiceClient) => client.jobCategories.put({ id: '1' }, BODY),
+    (client: ServiceClient) => client.workLocations.create(BODY),
+    (client: ServiceClient) => client.webhooks.remove('w'),
+  ]
+  const DONE = { location: `${PREFIX}/work-locations/31` }
 
-it('an answer that only accepts a request for later does not confirm it', async () => {
-  const { client } = await openServiceClient((response) => reply(response, 202))
-  let uncertain = 0
-  await client.references.put(LINK, { onUncertain: () => uncertain++ })
-  expect(uncertain).toBe(1)
+  it.each([
+    ['a page, so it is not the service', '\n<!DOCTYPE html><title>Maintenance</title>'],
+    ['an error', '{"error":{"code":"Linked","message":"Anna has it"}}'],
+    ['an error', '{"Error":"invalid"}'],
+    ['an error', '{"error":{"toString":1,"valueOf":1}}'],
+    ['an error', '{"validationErrors":[{"field":"name"}]}'],
+  ])('confirms no write: %s: %s', async (what, body) => {
+    for (const write of WRITES) {
+      const { client } = await openServiceClient((response) => reply(response, 201, body, DONE))
+      const error = await failureOf(write(client))
+      expect(error).toMatchObject({
+        failure: 'system',
+        id: 'response-not-understood',
+        mayHaveHappened: true,
+      })
+      expect(error.message).toContain(`The service responded with ${what}`)
+      expect(error.message).not.toContain('Anna')
+    }
+  })
+
+  it.each([
+    [true, 'a request that is accepted for later', 202, ''],
+    [true, 'a text that may be of anybody', 200, 'Down for maintenance'],
+    [true, 'an object that breaks off', 200, '{"error":{'],
+    [false, 'nothing', 204, ''],
+    [false, 'spaces', 200, ' \r\n'],
+    [false, 'a record', 200, '{"id":1,"error":null}'],
+    [false, 'a list of no errors', 200, '{"error":false,"validationErrors":[]}'],
+    [false, 'a text as JSON', 200, '"OK"'],
+  ])('is uncertain (%s), so that it is read back: %s', async (expected, _, status, body) => {
+    const { client } = await openServiceClient((response) => reply(response, status, body))
+    const onUncertain = vi.fn()
+    await client.references.put(LINK, { onUncertain })
+    await client.references.remove('people', 'hr', 'A', { onUncertain })
+    expect(onUncertain).toHaveBeenCalledTimes(expected ? 2 : 0)
+  })
 })
 
 describe('an id with more digits than a number keeps', () => {

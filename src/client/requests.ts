@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonObject, parseExactly, tryParseExactly } from '../ground/json.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  parseExactly,
+  tryParseExactly,
+  tryParseJson,
+} from '../ground/json.ts'
 import type { ServiceAnswer } from '../http/client.ts'
 import { createCircleCheck, MAX_URL_LENGTH, resolveLink, resourceUrl } from '../http/endpoints.ts'
 import type { Session } from '../http/session.ts'
@@ -111,8 +117,12 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
           operation,
           method !== 'GET',
         )
-      // It was accepted for later, and may still fail or undo what is requested after it.
-      if (statusIs(answer.status, 'uncertain')) onUncertain()
+      if (method === 'GET') return answer
+      if (isError(answer))
+        throw damaged('an error, although its status is that of a success', operation, true)
+      // It was accepted for later, and may still fail or undo what is requested after it, or the body says something
+      // that nobody knows.
+      if (statusIs(answer.status, 'uncertain') || isText(answer)) onUncertain()
       return answer
     } catch (error) {
       throw toClientError(error, { endpoints, scope, loggedUrl, mayHaveHappened, isScopeKnown })
@@ -174,6 +184,21 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
  */
 function isPage({ text }: ServiceAnswer): boolean {
   return /^\s*</.test(text)
+}
+
+function isText({ text }: ServiceAnswer): boolean {
+  return text.trim() !== '' && tryParseJson(text) === undefined
+}
+
+/** The JSON of a member that is missing or says nothing. */
+const NO_ERROR = /^(?:null|false|""|\[\]|\{\})$/
+
+/** Whether an answer to a write has a member of the documented errors. */
+function isError({ text }: ServiceAnswer): boolean {
+  const body = createdBody(text)
+  return ['error', 'validationErrors'].some(
+    (name) => !NO_ERROR.test(JSON.stringify(member(body, name) ?? null)),
+  )
 }
 
 /** The engine's own message shows a part of the text, which may be personal. */

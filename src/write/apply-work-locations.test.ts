@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ClientError } from '../client/client-error.ts'
-import type { WorkLocation, WorkLocationBody } from '../client/service-client.ts'
+import type { CallOptions, WorkLocation, WorkLocationBody } from '../client/service-client.ts'
 import { statusIs } from '../http/status.ts'
 import { applyWorkLocations } from './apply-work-locations.ts'
 import { createJournal, type PendingCreation } from './journal.ts'
@@ -45,8 +45,9 @@ function wantedFrom(text: string): { ordinal: number; wanted: WantedNamed }[] {
 /**
  * A service that does what it is asked for. The answers to some of its requests are given, such as `create North: lost; get
  * N1: =3`: a status refuses it; a creation that is `lost` has no answer and no effect, one that is `done` has an effect and no
- * answer, `twice` two of them, `+409` an effect although that is the answer, and with `unnamed` the answer lacks the id; `=3`
- * is the id that is found, `=?` one that cannot be read.
+ * answer, `twice` two of them, `+409` an effect although that is the answer, and with `unnamed` the answer lacks the id; a
+ * reference that is `lost` or `done` is answered without a confirmation; `=3` is the id that is found, `=?` one that cannot
+ * be read.
  */
 function serviceWith(has: string, answers: string, isListed: boolean) {
   const present = locationsFrom(has)
@@ -76,9 +77,13 @@ function serviceWith(has: string, answers: string, isListed: boolean) {
         const id = answer.startsWith('=') ? answer.slice(1) : links.get(value)
         return id === undefined ? undefined : { internalReference: id === '?' ? null : id }
       },
-      async put({ value, internalReference: id }: { value: string; internalReference: string }) {
-        answerTo(`put ${value}=${id}`)
-        links.set(value, id)
+      async put(
+        { value, internalReference: id }: { value: string; internalReference: string },
+        { onUncertain }: CallOptions = {},
+      ) {
+        const answer = answerTo(`put ${value}=${id}`)
+        if (answer !== 'lost') links.set(value, id)
+        if (answer !== 'ok') onUncertain?.()
       },
     },
     workLocations: {
@@ -224,6 +229,16 @@ describe('a work location', () => {
   `),
   )('whose creation was not answered %s', async (_, has, wanted, answers, requests, told) => {
     expect(await applied(has, wanted, answers)).toMatchObject({ requests, told })
+  })
+
+  it.each([
+    ['is there', 'done', 'created'],
+    ['is not there', 'lost', 'unknown 100'],
+  ])('whose reference is not confirmed is looked up, and %s', async (_, answer, told) => {
+    expect(await applied('', 'N1:North', `put N1=100: ${answer}`)).toMatchObject({
+      requests: `${CREATES}, forget North, put N1=100, get N1`,
+      told,
+    })
   })
 
   it.each<[number, string]>([

@@ -232,8 +232,12 @@ async function register(
 ): Promise<Verdict> {
   const { name, value, links } = creation
   const reference = { collection: COLLECTION, name, value, internalReference: id }
+  let isUncertain = false
+  const onUncertain = () => {
+    isUncertain = true
+  }
   try {
-    await tools.client.references.put(reference)
+    await tools.client.references.put(reference, { onUncertain })
   } catch (error) {
     const refusal = refusalOf(error)
     const isLinked = statusIs(refusal.status, 'linked')
@@ -247,6 +251,13 @@ async function register(
     links.link(value, found.id)
     return { ...refusal, reason: linkedMeanwhile(found.id, id, verdict), ids: [found.id, id] }
   }
+  const held = isUncertain ? await lookUpReference(tools.client, COLLECTION, name, value) : { id }
+  if (held === 'unanswered' || held?.id !== id)
+    return {
+      outcome: 'unknown',
+      reason: `The service did not confirm the reference of work location ${id}, and does not have it yet. Write the record again later.`,
+      ids: [id],
+    }
   links.link(value, id)
   return verdict
 }
