@@ -182,6 +182,12 @@ describe('a Retry-After', () => {
     expect(sent).toHaveLength(1)
   })
 
+  it.each([429, 500, 503])('of a moment makes no flood of requests: %d', async (status) => {
+    const { get, sent } = scene(() => [status, { 'retry-after': '0.001' }])
+    await failureOf(get())
+    expect(sent.length).toBeLessThan(100)
+  })
+
   it('of an hour is waited for when retry_minutes allow it', async () => {
     const { get, sent } = scene(
       (_, nth) => (nth === 1 ? [429, { 'retry-after': '3600' }] : [200]),

@@ -28,6 +28,7 @@ describe('Retry-After', () => {
     ['1.25', 1250],
     ['0', 0],
     ['Sun, 01 Mar 2026 12:00:30 GMT', 30_000],
+    ['9'.repeat(400), 1e12],
     ['2026-03-01T12:00:30Z', 30_000],
     ['Sun, 01 Mar 2026 11:59:00 GMT', 0],
   ])('%j asks to wait %d ms', (header, expected) => {
@@ -44,6 +45,7 @@ describe('Retry-After', () => {
     '1e3',
     '0x10',
     '60 seconds',
+    '60, 90',
     '12:00:00 o clock',
   ])('%j says nothing', (header) => {
     expect(retryAfterMs(header, NOW)).toBeUndefined()
@@ -90,7 +92,8 @@ describe('the wait before the next attempt', () => {
       waitMs(failed(0), retryPolicy, 600_000),
       waitMs(failed(1, 1), retryPolicy, 600_000),
       waitMs(failed(1, 1), retryPolicy, 0),
-    ]).toEqual([600_000, undefined, 500])
+      waitMs(failed(1, 1), retryPolicy, 999),
+    ]).toEqual([600_000, undefined, 500, 500])
   })
 
   it('is none if retry_minutes is 0', () => {

@@ -126,8 +126,8 @@ export function waitMs(
 ): number | undefined {
   const left = retryPolicy.forMs - failures.sinceMs
   if (left <= 0) return undefined
-  // A wait of 0 seconds, or until a time in the past, is treated like no Retry-After.
-  if (askedMs) return askedMs <= left ? askedMs : undefined
+  // A wait of less than a second, or until a time in the past, is treated like no Retry-After: it would be a flood.
+  if (askedMs !== undefined && askedMs >= 1000) return askedMs <= left ? askedMs : undefined
   return Math.min(left, backoffMs(failures.before, retryPolicy))
 }
 
@@ -149,7 +149,8 @@ export function isRateLimit(result: AttemptResult): result is StatusAnswer {
 /** The wait in milliseconds of a Retry-After header, which contains seconds or a date. */
 export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim() ?? ''
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000
+  // So many digits that they are infinite are as good as 30 years.
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Number(text), 1e9) * 1000
   const time = httpDateMs(text)
   return time === undefined ? undefined : Math.max(0, time - now.getTime())
 }
