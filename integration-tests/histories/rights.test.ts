@@ -147,7 +147,7 @@ async function play({ options, areAllSeen, syncs }: Story): Promise<void> {
 }
 
 function isAlarm(text: string): boolean {
-  return /were not found by a complete read|could not be looked for again/.test(text)
+  return /of the \d+ rows of .* were not found|could not be looked for again/.test(text)
 }
 
 const APPROVAL = /approval for deleting them is (\w+):(\d+):(\S+Z)/g

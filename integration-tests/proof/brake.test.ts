@@ -265,7 +265,7 @@ describe('a stream', () => {
     for (let night = 0; night < 2; night++)
       expect([(await sync()).exitCode, size()]).toEqual([1, before])
     emulator.clearFaults()
-    expect((await sync()).errors.join()).toContain('were not found by a complete read')
+    expect((await sync()).errors.join()).toContain('in external_references were not found')
     hide(() => false)
     expect([(await sync()).exitCode, differences()]).toEqual([0, []])
   })

@@ -130,7 +130,7 @@ function textOf(
   const place = placeOf(part, context)
   const before = deleted > 0 ? `, after ${deleted} others in the last thirty days` : ''
   const all = missing < count ? ` In all of ${stream}, ${count} are missing.` : ''
-  return `${missing} of the ${rows} rows of ${place} were not found by a complete read and a recheck${before}.${all}`
+  return `${missing} of the ${rows} rows of ${place} were not found${before}.${all}`
 }
 
 function placeOf(part: string, { state }: StreamContext): string {
