@@ -70,6 +70,17 @@ describe('a body that is not a page', () => {
   })
 })
 
+describe('a page of references', () => {
+  it('in another encoding is refused, because two values would become one', async () => {
+    const text = '[{"name":"hr","value":"caf\u00e9","internalReference":"1"}]'
+    const { errors } = await runScenario({
+      api: () => () => reply(200, Buffer.from(text, 'latin1')),
+      stream: 'external_references',
+    })
+    expect(errors.map(({ message }) => message).join()).toContain('not UTF-8')
+  })
+})
+
 describe('a record that is nested too deep', () => {
   it('fails at once, because it would be the same at the next request', async () => {
     let requests = 0

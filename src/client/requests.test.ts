@@ -26,6 +26,17 @@ it('the answer with another job category than was asked for is not read', async 
   expect(error.message).toContain('another job category')
 })
 
+it('an answer in another encoding is not read, because a PUT would write it back damaged', async () => {
+  const latin = Buffer.from('{"id":1,"name":{"default":"Caf\xe9"}}', 'latin1')
+  const { client } = await openServiceClient((response) => response.end(latin))
+  expect(await failureOf(client.jobCategories.get({ id: '1' }))).toMatchObject({
+    name: 'ClientError',
+    failure: 'system',
+    id: 'response-not-understood',
+    message: expect.stringMatching(/that is not UTF-8 text \(\S+job-categories\/1\)\. Tell/),
+  })
+})
+
 describe('a success that says something else', () => {
   const WRITES = [
     (client: ServiceClient) => client.references.put(LINK),

@@ -11,6 +11,18 @@ export function textOfBody(parts: readonly Buffer[]): string {
   return new TextDecoder().decode(Buffer.concat(parts))
 }
 
+/**
+ * The same, but throws a SyntaxError if it is not UTF-8: two texts would become one, and what is read is sometimes
+ * written back.
+ */
+export function exactTextOfBody(parts: readonly Buffer[]): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts))
+  } catch {
+    throw new SyntaxError('the body is not UTF-8 text')
+  }
+}
+
 /** Parses a JSON text; undefined if it is not valid JSON. */
 export function tryParseJson(text: string): unknown {
   try {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { ConnectorError } from '../ground/errors.ts'
-import { textOfBody } from '../ground/json.ts'
+import { exactTextOfBody, textOfBody } from '../ground/json.ts'
 import type { Mask } from '../ground/mask.ts'
 import type { ServerClock } from './clock.ts'
 import type { Endpoints } from './endpoints.ts'
@@ -168,7 +168,7 @@ export function createClient(settings: ClientSettings): Client {
     }
     const readBody = async (reply: Reply): Promise<ServiceAnswer> => {
       clock.set(reply.header('date'))
-      return { status: reply.status, header: reply.header, text: await textOf(reply) }
+      return { status: reply.status, header: reply.header, text: await textOf(reply, loggedUrl) }
     }
     return authorised({ ...request, ...told, call, readBody, okStatus: isSuccess })
   }
@@ -192,7 +192,7 @@ export function createClient(settings: ClientSettings): Client {
     )
   }
 
-  async function textOf(reply: Reply): Promise<string> {
+  async function textOf(reply: Reply, loggedUrl: string): Promise<string> {
     const body = await pageOf(reply)
     const parts: Buffer[] = []
     const until = latest()
@@ -209,7 +209,16 @@ export function createClient(settings: ClientSettings): Client {
       if (performance.now() > until) throw tooSlow()
       parts.push(part)
     }
-    return textOfBody(parts)
+    try {
+      return exactTextOfBody(parts)
+    } catch (cause) {
+      throw new ConnectorError(
+        'system',
+        'response-not-understood',
+        `The service responded with something that is not UTF-8 text (${loggedUrl}). Tell the operator of the service.`,
+        { cause },
+      )
+    }
   }
 
   /** Reads a whole body; of a large one, returns the first part and a stream of the rest. */

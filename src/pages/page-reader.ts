@@ -1,4 +1,4 @@
-import { textOfBody } from '../ground/json.ts'
+import { exactTextOfBody } from '../ground/json.ts'
 import { createPageScanner } from '../page/create-page-scanner.ts'
 import {
   MAX_TEXT,
@@ -69,7 +69,7 @@ function references(body: Buffer, collection: string, rulesOf: RulesOf) {
   if (containersIn(body) > MAX_PARSED_CONTAINERS)
     throw new MalformedPageError(`it has more than ${MAX_PARSED_CONTAINERS} objects and lists`)
   try {
-    const { references, nextLink } = parseReferencePage(textOfBody([body]), collection)
+    const { references, nextLink } = parseReferencePage(exactTextOfBody([body]), collection)
     const records = references.flatMap((reference) => {
       const { name, value, internalReference } = reference
       if ([name, value, internalReference ?? ''].some((text) => Buffer.byteLength(text) > MAX_TEXT))
