@@ -52,7 +52,7 @@ export interface WriteOptions {
   referenceList?: 'page' | 'array' | 'map'
   referenceCase?: 'sensitive' | 'insensitive'
   leftOut?: 'emptied' | 'kept'
-  etags?: 'none' | 'precondition-failed' | 'conflict'
+  etags?: 'none' | 'precondition-failed' | 'conflict' | 'weak'
   location?: 'relative' | 'absolute'
 }
 

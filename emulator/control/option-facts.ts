@@ -159,8 +159,8 @@ const writeOptionFacts: Readonly<Record<keyof WriteOptions, OptionFacts>> = {
     takes: ['emptied', 'kept'],
   },
   etags: {
-    text: 'whether single records have an `ETag`, and how the PUT of a job category responds if its `If-Match` names another version: 412 or 409',
-    takes: ['none', 'precondition-failed', 'conflict'],
+    text: 'whether single records have an `ETag`, and how the PUT of a job category responds if its `If-Match` names another version: 412 or 409, or a weak one, which never matches',
+    takes: ['none', 'precondition-failed', 'conflict', 'weak'],
   },
   location: {
     text: 'form of the header `Location`',

@@ -160,6 +160,13 @@ describe('put', () => {
       ])
     })
 
+    it('never accepts a weak ETag', async () => {
+      Object.assign(emulator.options, { etags: 'weak' })
+      const tag = String((await client.get('/job-categories/1')).headers.get('etag'))
+      expect(tag).toMatch(/^W\/"\w+"$/)
+      expect((await put('1', { name }, { 'if-match': tag })).status).toBe(412)
+    })
+
     it('has no ETag, and ignores If-Match', async () => {
       const { headers } = await client.get('/job-categories/1')
       const answer = await put('1', { name }, { 'if-match': '"x"' })

@@ -17,7 +17,8 @@ function etagOf(
   record: StoredRecord,
   { etags }: ResolvedOptions,
 ): Readonly<Record<string, string>> {
-  return etags === 'none' ? {} : { etag: tagOf(record) }
+  if (etags === 'none') return {}
+  return { etag: etags === 'weak' ? `W/${tagOf(record)}` : tagOf(record) }
 }
 
 /**

@@ -118,7 +118,7 @@ describe('job categories', () => {
     expect((await tenant.write('job_categories', [record])).outcomes).toEqual(['written'])
   })
 
-  it.each(['precondition-failed', 'conflict'] as const)(
+  it.each(['precondition-failed', 'conflict', 'weak'] as const)(
     'that were changed in between are merged again (%s)',
     async (etags) => {
       tenant = await openTenant({ etags })

@@ -167,8 +167,10 @@ export async function applyJobCategories(
     const onUncertain = () => {
       if (!uncertain.has(id)) uncertain.set(id, { fields, verdicts: new Map() })
     }
+    // A proxy that compresses makes ETags weak, and a service may never accept those.
+    const expected = isSecond && etag?.startsWith('W/') ? undefined : etag
     try {
-      await jobCategories.put({ id }, body, etag, { onUncertain })
+      await jobCategories.put({ id }, body, expected, { onUncertain })
     } catch (error) {
       if (etag !== undefined && !isSecond && isOutdated(error)) return attempt(wanted, true)
       throw error
