@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startTenant, type Tenant } from '../engines/tenant.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Tenant } from '../engines/tenant.ts'
 import { protime } from '../testing/protime.ts'
+import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
 import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
 
 let server: TestServer
@@ -14,12 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'protime-close-'))
-  tenant = await startTenant()
-})
-afterEach(async () => {
-  await tenant.emulator.close()
-  rmSync(folder, { recursive: true, force: true })
+  ;({ folder, tenant } = await startTenantInFolder())
 })
 
 /** Runs a command with the configuration of the tenant. */

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startTenant, type Tenant } from '../engines/tenant.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Tenant } from '../engines/tenant.ts'
 import { protime, startProtime, verify } from '../testing/protime.ts'
+import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
 import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
 
 const FEW = 'people,jobs,sectors,clockings,calculated_totals'
@@ -20,12 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'protime-kills-'))
-  tenant = await startTenant()
-})
-afterEach(async () => {
-  await tenant.emulator.close()
-  rmSync(folder, { recursive: true, force: true })
+  ;({ folder, tenant } = await startTenantInFolder())
 })
 
 function words(schema: string): string[] {

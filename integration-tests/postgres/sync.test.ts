@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startTenant, type Tenant } from '../engines/tenant.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Tenant } from '../engines/tenant.ts'
 import { PRIVACY_KEY } from '../histories/history.ts'
 import { protime, verify } from '../testing/protime.ts'
+import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
 import { flatDifferences } from './flat-views.ts'
 import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
 
@@ -21,13 +21,8 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'protime-sync-'))
-  tenant = await startTenant()
+  ;({ folder, tenant } = await startTenantInFolder())
   schemas++
-})
-afterEach(async () => {
-  await tenant.emulator.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const schema = () => `acme_${schemas}`

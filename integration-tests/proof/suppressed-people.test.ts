@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { personCodes } from '../../src/privacy/person-codes.ts'
 import { personIdsIn, personPathsOf, personStreams } from '../../src/streams/person-paths.ts'
-import { type Row, startTenant, type Tenant } from '../engines/tenant.ts'
+import type { Row, Tenant } from '../engines/tenant.ts'
 import { ask, protime, verify } from '../testing/protime.ts'
 import { run, tap } from '../testing/run.ts'
+import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
 import { createSingerWarehouse, createWarehouse } from '../testing/warehouse.ts'
 
 const KEY = 'Wq3-xkT9_mB7vZ2p'
@@ -17,15 +17,10 @@ let tenant: Tenant
 let id: number
 let suppressing: Row
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'protime-suppressed-'))
-  tenant = await startTenant()
+  ;({ folder, tenant } = await startTenantInFolder())
   id = Number(tenant.emulator.all('people')[2]?.['id'])
   const code = personCodes({ key: KEY, tenant: String(tenant.config['tenant']) }).of(String(id))
   suppressing = { ...tenant.config, privacy_key: KEY, suppressed_people: [code] }
-})
-afterEach(async () => {
-  await tenant.emulator.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const isPersons = (stream: string) => (row: Row) =>

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { personStreams } from '../../src/streams/person-paths.ts'
-import { type Row, startTenant, type Tenant } from '../engines/tenant.ts'
+import type { Row, Tenant } from '../engines/tenant.ts'
 import { ask, protime, verify } from '../testing/protime.ts'
+import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
 
 const NAME = 'Name-Of-One-Person'
 const KEY = 'Wq3-xkT9_mB7vZ2p'
@@ -15,15 +15,10 @@ let warehouse: string
 /** A person with a name that nobody else has. */
 let id: number
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'protime-erase-'))
+  ;({ folder, tenant } = await startTenantInFolder())
   warehouse = join(folder, 'acme.duckdb')
-  tenant = await startTenant()
   id = Number(tenant.emulator.all('people')[3]?.['id'])
   tenant.emulator.update('people', id, { lastName: NAME })
-})
-afterEach(async () => {
-  await tenant.emulator.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const isOwn = (row: Row) => (row['person'] as Row | undefined)?.['id'] === id

@@ -1,20 +1,12 @@
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { personStreams } from '../../src/streams/person-paths.ts'
-import { type Row, startTenant, type Tenant } from '../engines/tenant.ts'
+import type { Row, Tenant } from '../engines/tenant.ts'
 import { ask, protime, startProtime, verify } from '../testing/protime.ts'
+import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
 
 const NAME = 'Name-Of-One-Person'
 const REFERENCE = 'mark-1042-of-hr'
@@ -29,8 +21,7 @@ let id: number
 /** An assignment of somebody else, which names the person. */
 let others: Row
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'protime-person-'))
-  tenant = await startTenant()
+  ;({ folder, tenant } = await startTenantInFolder())
   const { emulator } = tenant
   id = Number(emulator.all('people')[3]?.['id'])
   emulator.update('people', id, { lastName: NAME, firstName: 'May' })
@@ -39,10 +30,6 @@ beforeEach(async () => {
   emulator.setReference('people', 'hr-of-acme', REFERENCE, id)
   const contract = emulator.all('contracts').find((row) => idOf(row) === id)
   emulator.setReference('contracts', 'payroll', PAYROLL, Number(contract?.['id']))
-})
-afterEach(async () => {
-  await tenant.emulator.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const idOf = (row: Row) => (row['person'] as Row | undefined)?.['id']

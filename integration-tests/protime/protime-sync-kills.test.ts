@@ -1,22 +1,17 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { startTenant, type Tenant } from '../engines/tenant.ts'
+import { beforeEach, expect, it } from 'vitest'
+import type { Tenant } from '../engines/tenant.ts'
 import { ask, protime, startProtime, verifiedDifferences, withDuckDb } from '../testing/protime.ts'
+import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
 
 const CHANGES = { inserts: 40, updates: 40, deletes: 30, softDeletes: 5 }
 
 let folder: string
 let tenant: Tenant
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'protime-kills-'))
-  tenant = await startTenant()
-})
-afterEach(async () => {
-  await tenant.emulator.close()
-  rmSync(folder, { recursive: true, force: true })
+  ;({ folder, tenant } = await startTenantInFolder())
 })
 
 /** More at night, of all streams; by day of some of each kind, whose syncs take a quarter of the time. */

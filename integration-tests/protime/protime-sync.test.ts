@@ -1,18 +1,10 @@
-import {
-  chmodSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { startTenant, type Tenant } from '../engines/tenant.ts'
+import type { Tenant } from '../engines/tenant.ts'
 import { warehouseDifferences } from '../testing/compare.ts'
 import { ask, type ProtimeChild, protime, startProtime, withDuckDb } from '../testing/protime.ts'
+import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
 
 /** One stream, where it does not matter which. */
 const ONE = { streams: ['jobs'] }
@@ -37,15 +29,12 @@ let folder: string
 let tenant: Tenant
 let children: ProtimeChild[]
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'protime-sync-'))
-  tenant = await startTenant()
+  ;({ folder, tenant } = await startTenantInFolder())
   children = []
 })
 afterEach(async () => {
   for (const { child } of children) child.kill('SIGKILL')
   await Promise.all(children.map(({ ended }) => ended))
-  await tenant.emulator.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const environment = () =>
