@@ -1,3 +1,4 @@
+import querystring from 'node:querystring'
 import { ConnectorError } from '../../ground/errors.ts'
 import { CERTIFICATE, codeOf, ProxyFailure } from '../../http/network-error.ts'
 import { createTransport, type Reply } from '../../http/transport.ts'
@@ -135,7 +136,7 @@ export function createPostTrigger({ password, withinMs, ...settings }: PostSetti
 /** An address without its user name, which goes into a header. */
 function signedIn(address: string, password = ''): Pick<TriggerRequest, 'url'> & Headed {
   const url = new URL(address)
-  const user = decodeURIComponent(url.username)
+  const user = querystring.unescape(url.username)
   url.username = ''
   if (user === '' && password === '') return { url: url.href, headers: {} }
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`

@@ -128,13 +128,22 @@ describe('--post', () => {
     expect(stub.requests).toMatchObject([{ method: 'POST', path: '/hooks/protime', body: ORDER }])
   })
 
-  it('authenticates with the user of the address and a password from elsewhere', async () => {
-    const stub = await startScheduler(202)
-    const url = `${stub.url.replace('//', '//dagster@')}/hooks?of=protime`
-    expect((await createPostTrigger({ url, password: 'p@ss' })(ORDER, never)).result).toBe('done')
-    const authorization = `Basic ${Buffer.from('dagster:p@ss').toString('base64')}`
-    expect(stub.requests).toMatchObject([{ path: '/hooks?of=protime', headers: { authorization } }])
-  })
+  it.each([
+    ['dagster', 'dagster'],
+    ['a%40b', 'a@b'],
+    ['100%sure', '100%sure'],
+  ])(
+    'authenticates with the user of the address (%s) and a password from elsewhere',
+    async (written, user) => {
+      const stub = await startScheduler(202)
+      const url = `${stub.url.replace('//', `//${written}@`)}/hooks?of=protime`
+      expect((await createPostTrigger({ url, password: 'p@ss' })(ORDER, never)).result).toBe('done')
+      const authorization = `Basic ${Buffer.from(`${user}:p@ss`).toString('base64')}`
+      expect(stub.requests).toMatchObject([
+        { path: '/hooks?of=protime', headers: { authorization } },
+      ])
+    },
+  )
 
   it('goes through the proxy that the environment names', async () => {
     const [stub, proxy] = await Promise.all([startScheduler(202), startScheduler(undefined)])
