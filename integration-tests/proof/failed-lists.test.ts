@@ -28,6 +28,18 @@ describe('a response to a delta link that was lost, with its changes,', () => {
     expect((await sync()).requests).toHaveLength(1)
   })
 
+  it('leads to another audit a day after one whose second list failed', async () => {
+    scenario = await startWithRows('jobs', 12, { usedDeltaLink: 'continues', pageSize: 100 })
+    const { emulator, sync, differences } = scenario
+    await sync()
+    emulator.update('jobs', 3)
+    emulator.fault('/delta/jobs', 'after-last-byte', { times: 1 })
+    emulator.fail(listsOf('jobs'), 400, { times: 1, skip: 1 })
+    expect((await sync()).exitCode).toBe(0)
+    emulator.advance({ hours: 25 })
+    expect([(await sync()).exitCode, differences()]).toEqual([0, []])
+  })
+
   it('leads to an audit if it was a later page of the response', async () => {
     scenario = await startWithRows('jobs', 12, { usedDeltaLink: 'continues', deltaPageSize: 2 })
     const { emulator, sync, differences } = scenario

@@ -49,10 +49,10 @@ export async function reconcile(
     state.note(attempt(false))
     return undefined
   }
-  await writeParts(range, context)
+  const isRepaired = await writeParts(range, context)
   const notListed = new Set(keys.endSeek(true))
   const changes = changesAfter(state.position)
-  if (changes !== undefined)
+  if (changes !== undefined && isRepaired)
     state.moveTo({ phase: 'complete', next: { ...changes, historyAt: begunAt } })
   const isOther = (part: string) =>
     reason === 'history' &&
@@ -60,7 +60,10 @@ export async function reconcile(
     (part < range.from.slice(0, 7) || part > until.slice(0, 7))
   const others = [...state.auditedParts].filter(([part]) => isOther(part))
   keys.forgetWritten(reason === 'audit' ? undefined : parts.keys())
-  state.note({ ...attempt(true), auditedParts: new Map([...others, ...parts.fingerprints()]) })
+  state.note({
+    ...attempt(isRepaired),
+    auditedParts: new Map([...others, ...parts.fingerprints()]),
+  })
   return { reason, missing: parts.confirmed('missing'), newer: parts.confirmed('newer'), notListed }
 }
 
@@ -106,16 +109,20 @@ async function listBetweenChanges(
   }
 }
 
-/** Lists the parts that differ a second time, and writes the rows that are equal in both lists. */
-async function writeParts(range: DayRange | null, context: StreamContext): Promise<void> {
+/**
+ * Lists the parts that differ a second time, and writes the rows that are equal in both lists. Returns false if a list could
+ * not be read.
+ */
+async function writeParts(range: DayRange | null, context: StreamContext): Promise<boolean> {
   const { state, parts } = context
   const chosen = parts.choose(state.auditedParts)
-  if (chosen.size === 0) return
+  if (chosen.size === 0) return true
   // If this sync dies, the next one knows only that it may have written some of their rows.
   state.note({
     auditedParts: new Map([...state.auditedParts].filter(([part]) => !chosen.has(part))),
   })
   const ranges = range === null ? [null] : daysOf(chosen, range)
   for (const days of ranges)
-    if ((await readExtraLists({ purpose: 'repair', range: days }, context)) !== 'read') return
+    if ((await readExtraLists({ purpose: 'repair', range: days }, context)) !== 'read') return false
+  return true
 }
