@@ -54,6 +54,43 @@ describe('a recheck that is older than the changes of an earlier sync', () => {
     expect(differences()).toEqual([])
   })
 
+  it('overwrites no row that the delta has just reported: a list', async () => {
+    scenario = await startWithRows('calculated_totals', 30, { pageSize: 100 })
+    const { emulator, sync, settings, differences } = scenario
+    settings['start_date'] = '2024-01-01'
+    for (let id = 1; id <= 30; id++)
+      emulator.update('calculated-totals', id, { date: id <= 15 ? '2024-03-10' : '2026-08-10' })
+    await sync()
+    emulator.update('calculated-totals', 3, { date: '2026-08-11' })
+    emulator.fault(listsOf('calculated-totals'), 'stale', { changes: 1 })
+    expect([(await sync()).exitCode, differences()]).toEqual([0, []])
+  })
+
+  it('overwrites no row that the delta has just reported: the answer for one row', async () => {
+    scenario = await startWithRows('jobs', 12, { pageSize: 100, deltaLog: true })
+    const { emulator, sync, differences } = scenario
+    await sync()
+    const old = emulator.all('jobs')[2] ?? {}
+    emulator.remove('jobs', 3)
+    emulator.restore('jobs', { ...old, externalCode: 'new' })
+    emulator.fail('/jobs/3', 200, { body: JSON.stringify(old) })
+    const { requests } = await sync()
+    expect(requests).toContain('/jobs/3?')
+    expect(differences()).toEqual([])
+  })
+
+  it('keeps a deleted row only until the next sync: the answer for one row', async () => {
+    scenario = await startWithRows('jobs', 12, { pageSize: 100 })
+    const { emulator, sync, differences } = scenario
+    await sync()
+    const old = emulator.all('jobs')[4]
+    emulator.remove('jobs', 5)
+    emulator.advance({ hours: 73 })
+    emulator.fail('/jobs/5', 200, { body: JSON.stringify(old), times: 1 })
+    await sync()
+    expect([(await sync()).deleted, differences()]).toEqual([[5], []])
+  })
+
   it('deletes no row that it has on a day that is not kept', async () => {
     scenario = await startWithRows('clockings', 4)
     const { emulator, sync, settings, differences } = scenario
@@ -70,5 +107,28 @@ describe('a recheck that is older than the changes of an earlier sync', () => {
     const { requests, deleted } = await sync()
     expect(requests).toContain('/clockings/2?')
     expect([deleted, differences()]).toEqual([[], []])
+  })
+})
+
+describe('the answer for one row', () => {
+  it('proves nothing about it if it is another row', async () => {
+    scenario = await startWithRows('jobs', 12, { pageSize: 100 })
+    const { emulator, sync, settings, differences } = scenario
+    settings['max_missing'] = '100%'
+    await sync()
+    emulator.advance({ hours: 73 })
+    emulator.fault(/^\/jobs[?].*delta/, 'short', { times: 1 })
+    emulator.fail(/^\/jobs\/\d+/, 200, { body: JSON.stringify(emulator.all('jobs')[0]) })
+    expect([(await sync()).exitCode, differences()]).toEqual([0, []])
+  })
+
+  it('is replaced by a list if it always fails, also in a stream that is listed', async () => {
+    scenario = await startWithRows('job_categories', 20, { pageSize: 100 })
+    const { emulator, sync, differences } = scenario
+    await sync()
+    emulator.remove('job-categories', 5)
+    emulator.fail('/job-categories/5', 500)
+    const { exitCode, deleted } = await sync()
+    expect([exitCode, deleted, differences()]).toEqual([0, [5], []])
   })
 })

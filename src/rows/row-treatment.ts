@@ -31,13 +31,13 @@ export function changedRows(
   window: Day | null,
   leaving?: Leaving,
 ): RowTreatment {
-  const isDated = field !== undefined && start !== null && window !== null
+  const isDated = field !== undefined && start !== null
   const dayAt = (batch: RecordBatch, i: number) => (isDated ? dayIn(batch, i, field) : NO_DAY)
   const isBefore = (day: string, first: Day | null) => isDated && first !== null && day < first
   return {
     order: createChangeOrder(),
     place:
-      isDated && start < window
+      isDated && window !== null && start < window
         ? (batch, i) => (isBefore(dayAt(batch, i), window) ? 'history' : 'window')
         : 'window',
     mark(batch, contradicted) {

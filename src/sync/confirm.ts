@@ -11,7 +11,7 @@ import { mayDelete } from './brake.ts'
 import { followChanges } from './delta.ts'
 import { type Compared, isListDue } from './due.ts'
 import { emit, type StreamContext } from './emit.ts'
-import { type ListsOutcome, readExtraLists, recheckSettings } from './lists.ts'
+import { type ListsOutcome, readExtraLists, recheckSettings, type Sought } from './lists.ts'
 import { changesAfter, LIST } from './position.ts'
 import { isExtra } from './stream-failures.ts'
 
@@ -28,8 +28,7 @@ const MOST_SINGLE = 100
  */
 export async function confirmMissing(context: StreamContext): Promise<void> {
   const { state, log, clock, output } = context
-  const { keys, stream, mode, position } = state
-  const isDelta = changesAfter(position) !== undefined
+  const { keys, stream, mode } = state
   const isDue = isListDue(state, clock.now())
   if (mode === 'full_refresh') {
     if (isDue) await refreshAgain(context)
@@ -46,7 +45,7 @@ export async function confirmMissing(context: StreamContext): Promise<void> {
     state.note({ isListDue: true })
   }
   const before = output.counts.deletes
-  const outcome = await look(keys.gone, isDue, context, isDelta)
+  const outcome = await look('gone', isDue, context)
   const left = output.counts.deletes - before
   if (outcome === 'failed') state.keepGone()
   else if (vanished > left) logResult(vanished - left, outcome, context)
@@ -105,7 +104,7 @@ export async function confirmUnconfirmed(
  */
 async function notFound(context: StreamContext): Promise<readonly Key[]> {
   const { keys, withheldSince } = context.state
-  const outcome = await look(keys.unconfirmed, false, context)
+  const outcome = await look('unconfirmed', false, context)
   const isKnown = outcome === 'read' || (outcome === 'not offered' && withheldSince !== null)
   return isKnown ? keys.unconfirmed() : []
 }
@@ -150,21 +149,21 @@ function report({ reason, missing, newer }: Compared, gone: number, context: Str
  * requested nevertheless, because their dates may be outside of the list, and many if there was no list.
  */
 async function look(
-  rows: () => readonly Key[],
+  sought: Sought,
   isListDue: boolean,
   context: StreamContext,
-  isInQuestion = false,
 ): Promise<ListsOutcome> {
   const { state, clock, pages } = context
+  const rows = state.keys[sought]
   const most = Math.max(MOST_SINGLE, pages.count)
   const areFew = () => rows().length <= most
   const wereAsked = !isListDue && areFew()
-  if (wereAsked && (await askEach(context, rows()))) return 'read'
-  const outcome = await listAgain(context, isInQuestion)
+  if (wereAsked && (await askEach(sought, context))) return 'read'
+  const outcome = await listAgain(sought, context)
   // One that is due and was not read is tried again by a later sync.
   if (isListDue) state.note(outcome === 'read' ? { isListDue: false } : { comparedAt: clock.now() })
   const mayAsk = !wereAsked && (areFew() || outcome !== 'read')
-  return mayAsk && (await askEach(context, rows())) ? 'read' : outcome
+  return mayAsk && (await askEach(sought, context)) ? 'read' : outcome
 }
 
 /**
@@ -172,16 +171,16 @@ async function look(
  * more. If a delta does not find some of them on the days of other lists, two more ranges are listed: ten years after
  * these, as a row that has moved there is not gone, and days that are no longer kept, as long as their rows have not left.
  */
-async function listAgain(context: StreamContext, isInQuestion = false): Promise<ListsOutcome> {
+async function listAgain(sought: Sought, context: StreamContext): Promise<ListsOutcome> {
   const { state, lastDay } = context
   const { keys, start } = state
   const purpose = 'recheck'
   const range = start === null ? null : { from: start, until: lastDay }
-  let outcome = await readExtraLists({ purpose, range, isInQuestion }, context)
+  let outcome = await readExtraLists({ purpose, range, sought }, context)
   for (const other of otherDays(context)) {
     const areMissing = keys.gone().length > 0 || keys.unconfirmed().length > 0
     if (outcome === 'read' && areMissing)
-      outcome = await readExtraLists({ purpose, range: other, isInQuestion }, context)
+      outcome = await readExtraLists({ purpose, range: other, sought }, context)
   }
   if (outcome === 'read') await followChanges(context)
   return outcome
@@ -209,38 +208,41 @@ async function refreshAgain(context: StreamContext): Promise<void> {
   const { position } = state
   // The refresh is complete only after this list: if the sync fails before, the next one reads the list again.
   state.moveTo(LIST)
-  await listAgain(context)
+  await listAgain('gone', context)
   state.moveTo(position)
 }
 
 /**
  * Requests each row. Returns false if the answers prove nothing. A collection without single records answers as if
  * the records did not exist, so a row that the read has found must be found in this way, too; if it has found none,
- * any row. Each answer must be a record.
+ * any row. Each answer must be the record that was asked for.
  */
-async function askEach(context: StreamContext, asked: readonly Key[]): Promise<boolean> {
+async function askEach(sought: Sought, context: StreamContext): Promise<boolean> {
   const { state, config, endpoints } = context
   const { keys, stream } = state
   const references = referencePairs(stream, config)
   // With a reference of its own collection, the service would read the end of the path as a value of that reference.
   const isReference = references.some(([collection]) => collection === stream.collection)
   const known = keys.someFound()
+  const asked = keys[sought]()
   if (asked.length === 0) return true
   if (stream.single === false || isReference) return false
   if (asked.some((key) => typeof key !== 'number')) return false
-  const settings = recheckSettings(context)
+  const settings = recheckSettings(sought, context)
   let [found, missing] = [0, 0]
   for (const id of known === undefined ? asked : [known, ...asked]) {
     const link = requestUrl({ path: `/${stream.collection}/${id}`, references }, endpoints)
     try {
       for await (const { count } of emit(link, 'single', settings, context))
-        if (count !== 1) return false
+        if (count !== 1 || keys.isLookedFor(id)) return false
       found++
     } catch (error) {
       if (isDamaged(error)) return false
-      const isRefusal = error instanceof HttpError && error.failure !== 'transient'
-      if (!isRefusal && !isExtra(error, state.position)) throw error
-      if (!isRefusal || id === known || !error.is('missing')) return false
+      if (!(error instanceof HttpError)) {
+        if (isExtra(error, state.position)) return false
+        throw error
+      }
+      if (id === known || !error.is('missing')) return false
       missing++
       if (found === 0 && missing === MOST_SINGLE) return false
     }

@@ -196,9 +196,9 @@ export async function* emit(
     const { dateField } = stream
     if (start === null || dateField === undefined) return []
     return keysOf(batch).filter((key, i) => {
-      const { version = null, day = null } = latestChanges.get(key) ?? {}
-      const isOlder = version !== null && (batch.versionText(i) ?? '') < version
-      return dayIn(batch, i, dateField) < start && !(isOlder && (day === null || day >= start))
+      const { day = null } = latestChanges.get(key) ?? {}
+      const isKept = day === null || day >= start
+      return dayIn(batch, i, dateField) < start && !(isOld(batch, i, state) && isKept)
     })
   }
 
@@ -210,7 +210,10 @@ export async function* emit(
   ): readonly number[] {
     const left = mark?.(batch, contradicted) ?? []
     if (isChange) noteChanges(batch, state)
-    if (purpose === 'recheck') keys.skipFound(batch, settings.others)
+    if (purpose === 'recheck') {
+      for (let i = 0; i < batch.count; i++) if (isOld(batch, i, state)) batch.ops[i] = SKIP
+      keys.skipFound(batch, settings.others)
+    }
     // A list may be older than the answers that contradict each other about a row.
     const unconfirmed = purpose === 'repair' ? keys.unconfirmed() : []
     keys.observe(batch, place, { mayRepeat, isChange })
@@ -238,6 +241,12 @@ function noteChanges(batch: RecordBatch, state: StreamState): void {
   const { dateField } = state.stream
   const dayAt = (i: number) => (dateField === undefined ? null : dayIn(batch, i, dateField))
   state.note({ latestChanges: latestChanges(state.latestChanges, batch, dayAt) })
+}
+
+/** Whether the delta has reported a later version of a row, as far as its latest changes are known. */
+function isOld(batch: RecordBatch, index: number, { latestChanges }: StreamState): boolean {
+  const version = latestChanges.get(keyAt(batch, index))?.version ?? null
+  return version !== null && (batch.versionText(index) ?? '') < version
 }
 
 function written({ ops, count }: RecordBatch): number {

@@ -123,19 +123,28 @@ async function readByDelta(error: HttpError, context: StreamContext): Promise<vo
 /** What came of lists that were read in addition to the stream itself. */
 export type ListsOutcome = 'read' | 'not offered' | 'failed'
 
-/** How rows are written that a complete read has not found, or that were not confirmed, whatever their day is. */
-export function recheckSettings({ state }: StreamContext): EmitSettings {
+/** Which rows a recheck looks for: those that a complete read has not found, or those that were not confirmed. */
+export type Sought = 'gone' | 'unconfirmed'
+
+/**
+ * How the rows of a recheck are written, whatever their day is. Beside a delta, what it finds may be out of date, and no later
+ * delta reports that a row is gone: what it finds after a complete read is in question, otherwise others are skipped.
+ */
+export function recheckSettings(sought: Sought, { state }: StreamContext): EmitSettings {
   const { stream, start, position } = state
-  const window = changesAfter(position)?.window ?? null
-  return { ...changedRows(stream.dateField, start, window), purpose: 'recheck' }
+  const changes = changesAfter(position)
+  const besideDelta: OtherRows = sought === 'gone' ? 'in question' : 'skipped'
+  const others = changes === undefined ? 'written' : besideDelta
+  const rows = changedRows(stream.dateField, start, changes?.window ?? null)
+  return { ...rows, others, purpose: 'recheck' }
 }
 
 /** Lists that are read in addition to the stream itself. */
 interface ExtraLists {
   readonly purpose: 'comparison' | 'departure' | 'repair' | 'recheck'
   readonly range: DayRange | null
-  /** Whether rows that only these lists have are written, and in question. Beside a delta, others are skipped. */
-  readonly isInQuestion?: boolean
+  /** For rechecks. */
+  readonly sought?: Sought
 }
 
 /**
@@ -143,18 +152,14 @@ interface ExtraLists {
  * not.
  */
 export async function readExtraLists(
-  { purpose, range, isInQuestion = false }: ExtraLists,
+  { purpose, range, sought = 'unconfirmed' }: ExtraLists,
   context: StreamContext,
 ): Promise<ListsOutcome> {
   const { state, output, log } = context
-  const isBesideDelta = changesAfter(state.position) !== undefined
-  // A list may be out of date, and no later delta reports that a row is gone.
-  const ofOthers = isBesideDelta ? 'skipped' : 'written'
-  const others: OtherRows = isInQuestion ? 'in question' : ofOthers
   const settings =
     purpose === 'comparison' || purpose === 'departure'
       ? { purpose }
-      : { ...recheckSettings(context), others, purpose }
+      : { ...recheckSettings(sought, context), purpose }
   try {
     for await (const _ of emitSlices(slicesIn(range, context), LIST, settings, context))
       await output.checkpoint()
