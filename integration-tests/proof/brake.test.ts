@@ -270,6 +270,18 @@ describe('a stream', () => {
     expect([(await sync()).exitCode, differences()]).toEqual([0, []])
   })
 
+  it('has withheld rows deleted by an approval, although their collection is refused', async () => {
+    scenario = await startScenario(['external_references'], { people: 40, pageSize: 100 })
+    const { sync, emulator, settings } = scenario
+    await sync()
+    hide(isEven)
+    const approved = approvalsIn((await sync()).errors.join())
+    settings['approved_deletes'] = approved
+    emulator.fail(/external-references\/people/, 404)
+    const { exitCode, deleted } = await sync()
+    expect([exitCode, String(deleted.length)]).toEqual([0, approved[0]?.split(':')[1]])
+  })
+
   it('is not held up by a collection that is refused, of which no delete is withheld', async () => {
     scenario = await startScenario(['external_references'], { people: 40, pageSize: 100 })
     const { sync, emulator, platform, settings, differences } = scenario
@@ -320,6 +332,17 @@ describe('a stream', () => {
     emulator.advance(LINKS_DIE)
     await sync()
     settings['approved_deletes'] = approvalsIn((await sync()).errors.join())
+    expect([(await sync()).exitCode, differences()]).toEqual([0, []])
+  })
+
+  it('has missing rows deleted by an approval, although the service has withdrawn its list', async () => {
+    scenario = await startWithRows('calculated_totals', 40, { pageSize: 100 })
+    const { sync, emulator, settings, differences } = scenario
+    await sync()
+    for (let id = 1; id <= 20; id++) emulator.remove('calculated-totals', id)
+    emulator.advance(LINKS_DIE)
+    settings['approved_deletes'] = approvalsIn((await sync()).errors.join())
+    emulator.fail(listsOf('calculated-totals'), 403)
     expect([(await sync()).exitCode, differences()]).toEqual([0, []])
   })
 

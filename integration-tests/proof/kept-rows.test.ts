@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { startWithRows } from '../histories/scenario.ts'
 import { type SyncedTenant, startSyncedTenant } from '../testing/synced-tenant.ts'
 
 describe('rows that a complete read did not find, and for which nobody could look', () => {
@@ -35,4 +36,19 @@ describe('rows that a complete read did not find, and for which nobody could loo
     expect([exitCode, held(place)]).toEqual([0, before])
     expect(messages.filter(({ activated }) => activated !== undefined)).toEqual([])
   })
+})
+
+it('rows of days before the window whose deletes the delta reports do not count as missing', async () => {
+  const { emulator, sync, settings, differences } = await startWithRows('clockings', 12, {
+    deltaFilterBound: false,
+  })
+  try {
+    settings['start_date'] = '2024-01-01'
+    for (let id = 1; id <= 12; id++) emulator.update('clockings', id, { date: '2024-08-10' })
+    await sync()
+    for (let id = 1; id <= 8; id++) emulator.remove('clockings', id)
+    expect([(await sync()).exitCode, differences()]).toEqual([0, []])
+  } finally {
+    await emulator.close()
+  }
 })

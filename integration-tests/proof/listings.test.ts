@@ -116,6 +116,15 @@ describe('a list of references that is refused', () => {
     expect(scenario.differences()).toEqual([])
   })
 
+  it('does not hold up the next sync if a setting has changed all keys', async () => {
+    const { emulator, sync, settings } = await start(['external_references'], { people: 20 })
+    await sync()
+    Object.assign(settings, { personal_data: 'pseudonymised', privacy_key: 'Wq3-xkT9_mB7vZ2p' })
+    emulator.fail('/external-references/people', 404, { times: 1 })
+    await sync()
+    expect([(await sync()).exitCode, scenario.differences()]).toEqual([0, []])
+  })
+
   it('logs only INFO if there never were any', async () => {
     const { emulator, sync } = await withReferences()
     emulator.fail('/external-references/terminals', 404)

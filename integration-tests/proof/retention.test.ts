@@ -294,6 +294,29 @@ describe('days that are no longer kept', () => {
   })
 
   it.each([
+    ['the ids were not tracked, and the stream is read from the beginning', false],
+    ['the sync that had written them was killed', true],
+  ])('leave also if no state knows their rows: %s', async (_, isKilled) => {
+    const { sync, settings, platform, emulator } = await start(DAYS, {}, 100)
+    await sync(isKilled ? { killAfter: 6 } : {})
+    const untracked = { tracked: false, window_ids: null, backfill_ids: null, written_ids: null }
+    if (!isKilled)
+      scenario.platform = withState(platform, 'clockings', (blob) => ({ ...blob, ...untracked }))
+    emulator.advance({ hours: 73 })
+    settings['start_date'] = '2026-06-01'
+    expect([(await sync()).exitCode, keys()]).toEqual([0, ['5', '6']])
+  })
+
+  it('leave with a row that moves there, if the service offers no delta', async () => {
+    const { sync, settings, emulator, differences } = await start(DAYS)
+    settings['start_date'] = '2026-01-01'
+    emulator.fail(/^\/clockings[?].*delta/, 404)
+    await sync()
+    emulator.update('clockings', 6, { date: '2025-02-03' })
+    expect([(await sync()).exitCode, keys(), differences()]).toEqual([0, ['4', '5'], []])
+  })
+
+  it.each([
     ['before', false],
     ['when', true],
   ])('leave once they are seen again, if rows were hidden %s they left', async (_when, atOnce) => {

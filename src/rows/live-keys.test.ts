@@ -319,9 +319,10 @@ describe('live keys', () => {
       return keys
     }
 
-    it('leave wherever they are, and unknown ones need not be deleted', () => {
+    it('leave wherever they are, and unknown ones, but once', () => {
       const keys = each()
-      expect(keys.leave([1, 2, 3, 4, 5, 6])).toEqual([1, 2, 3, 4, 5])
+      expect(keys.leave([1, 2, 3, 4, 5, 6, 6])).toEqual([1, 2, 3, 4, 5, 6])
+      expect(keys.leave([1, 6])).toEqual([])
       expect([living(keys), deletes(keys), keys.unconfirmed(), keys.wasWritten(5)]).toEqual([
         [],
         [],

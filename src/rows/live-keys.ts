@@ -127,9 +127,9 @@ export function createLiveKeys(
       sets.unseen = rest
       return kept
     },
-    /** Whether the read has yet to find a row that an earlier sync has not found, among those for which `isThere` returns true. */
-    seeksUnconfirmed: (isThere: (key: Key) => boolean): boolean =>
-      [...sets.unconfirmed.keys()].some((key) => sets.unseen.has(key) && isThere(key)),
+    /** The rows that an earlier sync has not found, and the read has yet to find. */
+    soughtAgain: (): readonly Key[] =>
+      [...sets.unconfirmed.keys()].filter((key) => sets.unseen.has(key)),
     /** Nobody could look for the rows of `gone`: they stay, unconfirmed. */
     keepGone() {
       for (const set of [sets.unseen, sets.doubted])
@@ -184,6 +184,9 @@ export function createLiveKeys(
     has,
     /** Whether a row may be among `living`: any row may if the keys are not tracked. */
     mayHave: (key: Key): boolean => !isTracked || has(key),
+    /** Whether a row may have been written, also one that the present complete read has not found so far. */
+    mayBeWritten: (key: Key): boolean =>
+      !isTracked || isKnown(key, sets) || sets.unseen.has(key) || sets.doubted.has(key),
     /** Whether the present complete read may have met a row. */
     mayHaveMet: (key: Key): boolean => !isTracked || wasMet(key),
     /** Two answers contradict each other about these rows: they count as existing until somebody has looked for them. */
@@ -246,24 +249,27 @@ export function createLiveKeys(
     /** The rows to delete. */
     gone: (): readonly Key[] => (isTracked ? [...sets.unseen.keys(), ...sets.doubted.keys()] : []),
     /**
-     * Rows leave the warehouse because of their day or their person: these, or all from before the window. Returns those that the
-     * warehouse may have had.
+     * Rows leave the warehouse because of their day or their person: these, or all from before the window. Returns each once, whether
+     * it is known or not: a sync may have died after it had written rows that no state knows.
      */
     leave(rows: readonly Key[] | 'history'): readonly Key[] {
-      const { window, history, unseen, doubted, unconfirmed, written, onlyListed } = sets
+      const { window, history, unseen, doubted, unconfirmed, written, left } = sets
       const known = [window, history, unseen, doubted]
-      const all = rows === 'history' ? [...history.keys()] : rows
-      const left = all.filter((key) => !isTracked || known.some((set) => set.has(key)))
-      for (const key of left)
-        for (const set of [...known, unconfirmed, written, onlyListed]) set.delete(key)
-      return left
+      const leaving = [...new Set(rows === 'history' ? history.keys() : rows)].filter(
+        (key) => !left.has(key) || known.some((set) => set.has(key)),
+      )
+      for (const key of leaving) {
+        for (const set of [...known, unconfirmed, written]) set.delete(key)
+        left.add(key)
+      }
+      return leaving
     },
     /**
      * The number of rows in each part of the stream: of those that a complete read has not found, or of all that the
      * warehouse may have. Without a function, the stream is one part, whose name is empty.
      */
     counts(of: 'unseen' | 'all', partOf?: (key: Key) => string): ReadonlyMap<string, number> {
-      const { window, history, unseen, doubted } = sets
+      const { window, history, unseen, doubted, reportedBefore } = sets
       const missing = isTracked ? [unseen, doubted] : []
       const counted = of === 'all' ? [window, history, unseen] : missing
       const counts = new Map<string, number>()
@@ -271,6 +277,8 @@ export function createLiveKeys(
       for (const set of counted)
         if (partOf === undefined) add('', set.size)
         else for (const key of set.keys()) add(partOf(key), 1)
+      // A stream with a delta is one part.
+      if (of === 'unseen') for (const key of reportedBefore.keys()) if (unseen.has(key)) add('', -1)
       return counts
     },
     /** The number of known rows whose deletion a delta has reported to this process. */

@@ -36,7 +36,7 @@ export function observeEach(
   isChange: boolean,
   sets: KeySets,
 ): number {
-  const { window, history, unseen, doubted, reportedDeleted, unconfirmed } = sets
+  const { window, history, unseen, doubted, reportedDeleted, unconfirmed, reportedBefore } = sets
   /** Rows of the window that a list has before it. */
   const listedBefore: Key[] = []
   let reported = 0
@@ -51,6 +51,7 @@ export function observeEach(
     if (op === DELETE && wasBefore) {
       batch.ops[i] = SKIP
       unconfirmed.add(key)
+      if (isChange) reportedBefore.add(key)
       continue
     }
     const wasInWindow = window.delete(key)

@@ -45,11 +45,15 @@ export function emptySets(unseen = createIdSet()) {
     unconfirmed: createIdSet(),
     /** Rows that were written since the last audit, in any of the sets or in none. */
     written: createIdSet(),
-    // Three sets are only of this process.
+    // Five sets are only of this process.
     /** Keys of the current page that have already been written, while the rest of the page is still to come. */
     ofThisPage: createIdSet(),
     /** Rows whose deletion was reported to this process. */
     reportedDeleted: createIdSet(),
+    /** Rows from before the window whose deletion was reported, so that they are looked for before it is believed. */
+    reportedBefore: createIdSet(),
+    /** Rows that have left, so that further lists do not delete them again. */
+    left: createIdSet(),
     /** Rows that only a recheck has had: if they are few, they are unconfirmed for the next sync. */
     onlyListed: createIdSet(),
   }

@@ -2,7 +2,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import { limitText, mostOf } from '../ground/limit.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { emitDeletes, type StreamContext } from './emit.ts'
-import { type Excess, excessOf, type Losses, lossesAt, lossesWith } from './losses.ts'
+import { type Excess, excessOf, isApproved, type Losses, lossesAt, lossesWith } from './losses.ts'
 
 /** Above this share of the rows, deletes are worth a warning. */
 const MANY = { percent: 5 }
@@ -12,7 +12,10 @@ const MANY = { percent: 5 }
  * number was approved: an API client that has lost a right gets answers that are consistent and too small.
  */
 export function mayDelete(context: StreamContext): boolean {
-  return excess(context) === undefined || isApproved(context)
+  return (
+    excess(context) === undefined ||
+    isApproved(context.state.keys.gone().length, context.state, context.config)
+  )
 }
 
 function excess(context: StreamContext): Excess | undefined {
@@ -30,25 +33,21 @@ function lossesOf({ state, clock }: StreamContext): Losses {
   return lossesAt(clock.now(), null, state.countRows('all'))
 }
 
-/** An approval names the time since when deletes are withheld, so it has no effect on later ones. */
-function isApproved({ state, config }: StreamContext): boolean {
-  const since = state.withheldSince?.toISOString()
-  const count = state.keys.gone().length
-  return config.approvedDeletes.some(
-    ({ stream, most, time }) => stream === state.stream.stream && time === since && count <= most,
-  )
-}
-
 /**
  * Deletes the rows that no read has found, if that may be. Otherwise it keeps them, stores the state and throws: they count
  * as existing, and the next sync looks for them.
  */
 export async function deleteMissing(context: StreamContext): Promise<void> {
-  const { state, clock } = context
+  const { state, config, clock } = context
+  const { keys } = state
+  // The service may offer no way to look for them any more.
+  const notSought = state.withheldSince === null ? [] : keys.unconfirmed()
+  if (notSought.length > 0 && isApproved(keys.gone().length + notSought.length, state, config))
+    keys.markGone(notSought)
   const missing = state.countRows('unseen')
-  const count = state.keys.gone().length
+  const count = keys.gone().length
   const over = excess(context)
-  if (over !== undefined && !isApproved(context)) {
+  if (over !== undefined && !isApproved(count, state, config)) {
     state.keepGone()
     state.note({ withheldSince: state.withheldSince ?? clock.now() })
     await emitDeletes(context)
@@ -65,7 +64,7 @@ export async function deleteMissing(context: StreamContext): Promise<void> {
         ? lossesWith(losses, missing, clock.now())
         : lossesAt(clock.now(), null, state.countRows('all')),
     })
-  const left = state.withheldSince === null ? 0 : state.keys.unconfirmed().length
+  const left = state.withheldSince === null ? 0 : keys.unconfirmed().length
   if (left > 0) {
     // The approval has been used.
     if (over !== undefined) state.note({ withheldSince: clock.now() })

@@ -123,10 +123,11 @@ export async function* emit(
       keys.pageInterrupted()
       continue
     }
+    const contradicted = order.settle(event.batch)
     const { batch, leftOut } = suppression.apply(event.batch)
     if (leftOut !== undefined) await leaveOut(leftOut)
     // A page of a delta link always has all of its rows again if it is repeated.
-    await write(batch, event.type === 'records' && !isChange)
+    await write(batch, contradicted, event.type === 'records' && !isChange)
     if (event.type === 'records') continue
     // A service that sends changes once only does not send again what was lost on the way.
     if (isChange && event.isRepeated) state.loseChanges()
@@ -137,27 +138,35 @@ export async function* emit(
 
   /** A row of the warehouse may have become a suppressed person's, or its person was suppressed since. */
   async function leaveOut(leftOut: RecordBatch): Promise<void> {
-    if (mode === 'incremental' || keys.isTracked)
-      await deleteRows(keys.leave(leavingOf(leftOut)), context)
+    if (mode === 'incremental' || keys.isTracked) {
+      const leaving = leavingOf(leftOut)
+      // Otherwise each list would delete the rows again.
+      const areKnown = purpose !== 'departure' && !state.isSuppressionNew
+      await deleteRows(keys.leave(areKnown ? leaving.filter(keys.mayBeWritten) : leaving), context)
+    }
     if (!isChange) return
     // Nothing says whether these rows have moved.
     mark?.(leftOut, keysOf(leftOut))
     // For a list that is older, they are deleted.
-    leftOut.ops.fill(DELETE)
+    for (const [i, op] of leftOut.ops.entries()) if (op !== SKIP) leftOut.ops[i] = DELETE
     noteChanges(leftOut, state)
     parts.written(leftOut)
   }
 
   /** A list that is read beside the rows may be out of date: only those leave for which it is read. */
   function leavingOf(leftOut: RecordBatch): readonly Key[] {
-    if (isRead || mode === 'full_refresh') return keysOf(leftOut)
     if (purpose === 'departure') return departing(leftOut)
-    return purpose === 'recheck' ? keysOf(leftOut).filter(keys.isLookedFor) : []
+    const rows = keysOf(leftOut).filter((_, i) => leftOut.ops[i] !== SKIP)
+    if (isRead || mode === 'full_refresh') return rows
+    return purpose === 'recheck' ? rows.filter(keys.isLookedFor) : []
   }
 
-  function write(batch: RecordBatch, mayRepeat: boolean): Promise<void> | undefined {
+  function write(
+    batch: RecordBatch,
+    contradicted: readonly Key[],
+    mayRepeat: boolean,
+  ): Promise<void> | undefined {
     if (batch.count === 0) return undefined
-    const contradicted = order.settle(batch)
     if (purpose === 'comparison') {
       parts.note(batch)
       keys.markFound(batch)

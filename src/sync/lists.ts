@@ -9,7 +9,7 @@ import type { OtherRows } from '../rows/live-keys.ts'
 import { changedRows } from '../rows/row-treatment.ts'
 import { deltaWindow } from './delta-window.ts'
 import { type EmitSettings, emit, type StreamContext } from './emit.ts'
-import { collectionOf } from './losses.ts'
+import { collectionOf, isApproved } from './losses.ts'
 import {
   type Changes,
   changesAfter,
@@ -226,12 +226,14 @@ async function* emitSlices(
 
 /**
  * Keeps the rows of a collection that was not listed, because they may still exist; also those that a new generation
- * would remove. If deletes of some of them are withheld, it throws instead.
+ * would remove. If deletes of some of them are withheld and not approved, it throws instead.
  */
-function keepReferences(collection: string, error: HttpError, { state, log }: StreamContext): void {
+function keepReferences(collection: string, error: HttpError, context: StreamContext): void {
+  const { state, log } = context
   const { stream, keys, mode, startsNoDelta, withheldSince } = state
   const isThere = (key: Key) => collectionOf(key) === collection
-  if (withheldSince !== null && keys.seeksUnconfirmed(isThere)) throw error
+  const withheld = withheldSince === null ? [] : keys.soughtAgain().filter(isThere)
+  if (withheld.length > 0 && !isApproved(withheld.length, state, context.config)) throw error
   const kept = keys.keepUnseen('window', isThere)
   const what = `${stream.stream}: the service did not list the references of ${collection} this time`
   const warn = (consequence: string) =>

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts'
 import { addDays, type Day, dayOf, isDay } from '../ground/days.ts'
 import { type Limit, mostOf } from '../ground/limit.ts'
 import type { Key } from '../rows/id-set.ts'
@@ -66,6 +67,24 @@ export function excessOf(losses: Losses, missing: PartCounts, limit: Limit): Exc
       return { part, missing: count, rows, deleted }
   }
   return undefined
+}
+
+/**
+ * Whether the deletes of so many rows of a stream were approved. An approval names the time since when deletes are withheld, so it
+ * has no effect on later ones.
+ */
+export function isApproved(
+  count: number,
+  {
+    stream,
+    withheldSince,
+  }: { readonly stream: Pick<Stream, 'stream'>; readonly withheldSince: Date | null },
+  { approvedDeletes }: Pick<Config, 'approvedDeletes'>,
+): boolean {
+  const since = withheldSince?.toISOString()
+  return approvedDeletes.some(
+    (one) => one.stream === stream.stream && one.time === since && count <= one.most,
+  )
 }
 
 /** The collection of a reference. */

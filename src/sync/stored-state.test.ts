@@ -56,6 +56,7 @@ function reading(position: Position, more: Partial<StoredState> = {}): StoredSta
     withheldSince: AT,
     losses: new Map([['people', { rows: 300, deleted: new Map([['2026-11-20', 7]]) }]]),
     haveOtherKeys: true,
+    isSuppressionNew: true,
     wholeRows: 1200,
     rowsSoFar: 300,
     rowsCounted: 5000,

@@ -161,6 +161,12 @@ export const STATE = fieldTable({
     false,
     'whether a changed setting gives all rows other keys in the current read',
   ),
+  isSuppressionNew: plain(
+    'suppression_new',
+    or(false, flag),
+    false,
+    'whether a changed setting may leave out other people in the current read: rows that no state knows are deleted, too',
+  ),
   latestChanges: jsonText(
     'latest_changes',
     LATEST_CHANGES,

@@ -142,7 +142,9 @@ export function createStreamState(
       if (!state.isSettled) state.wholeRows = state.rowsSoFar
       if (!state.isSettled && state.withheldSince === null) state.leftFrom = null
       state.isSettled = true
-      state.haveOtherKeys = false
+      // Rows of a part that was not listed still have them.
+      if (state.replacesOlder) state.haveOtherKeys = false
+      state.isSuppressionNew = false
       state.rowsSoFar = null
       if (mode === 'full_refresh') keys.forgetSent()
     },
@@ -157,6 +159,7 @@ export function createStreamState(
   const { settings = values.settings } = stored ?? {}
   if (stream.nested !== undefined && mayChangeKeys(settings, values.settings))
     state.haveOtherKeys = true
+  if (mode === 'incremental' && settings !== values.settings) state.isSuppressionNew = true
   return state
 
   /**
