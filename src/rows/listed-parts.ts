@@ -212,11 +212,9 @@ function unreportedKind(
 /** See `ListedParts.written`. */
 function invalidate(batch: RecordBatch, i: number, lists: Lists): void {
   if (batch.ops[i] === SKIP) return
-  const { parts, others, unreported } = lists
+  const { parts, others } = lists
   const key = keyAt(batch, i)
   others.add(key)
-  unreported.missing.delete(key)
-  unreported.newer.delete(key)
   for (const part of parts.values()) if (part.keys.has(key)) part.isValid = false
   if (batch.ops[i] === DELETE) return
   const name = partOf(JSON.parse(bytesOf(batch, i).toString()) as Fields, lists)
@@ -233,7 +231,7 @@ function confirm(batch: RecordBatch, i: number, lists: Lists): boolean {
   const bytes = bytesOf(batch, i)
   const name = partOf(JSON.parse(bytes.toString()) as Fields, lists)
   const part = name === undefined ? undefined : lists.parts.get(name)
-  if (part?.isChosen !== true || !part.keys.has(key)) return false
+  if (part?.isChosen !== true) return false
   const isNew = part.digests.confirm(wholeOf(bytes, digest))
   if (isNew === undefined) return false
   if (isNew && kind !== null) confirmed[kind]++

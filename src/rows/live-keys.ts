@@ -104,15 +104,9 @@ export function createLiveKeys(
     pageEnded() {
       if (sets.ofThisPage.size > 0) sets.ofThisPage = createIdSet()
     },
-    /**
-     * Begins a complete read, which finds all rows that exist. If a part may not be read, those that were unconfirmed and are not
-     * found remain so.
-     */
-    beginReading(mayLackParts = false) {
-      const { unconfirmed } = sets
-      sets = emptySets(allKeys(sets))
-      if (mayLackParts) sets.unconfirmed = unconfirmed
-      sought = createIdSet()
+    /** Begins a complete read, which finds all rows that exist. Those of a part that cannot be read remain unconfirmed if they were. */
+    beginReading() {
+      sets = { ...emptySets(allKeys(sets)), unconfirmed: sets.unconfirmed }
       // After an overflow it is unknown which rows the warehouse has; a new read may fit again.
       isTracked = true
     },
@@ -208,9 +202,9 @@ export function createLiveKeys(
       if (isPlain(batch)) sought.deleteIntegers(batch.keys)
       else for (const key of keysOf(batch)) sought.delete(key)
     },
-    /** Ends the comparison. If it is complete, the rows that were neither found nor changed are unconfirmed, and returned. */
-    endSeek(isComplete: boolean): readonly Key[] {
-      const left = isComplete ? [...sought.keys()].filter(has) : []
+    /** Ends a complete comparison: the rows that were neither found nor changed are unconfirmed, and returned. */
+    endSeek(): readonly Key[] {
+      const left = [...sought.keys()].filter(has)
       for (const key of left) sets.unconfirmed.add(key)
       sought = createIdSet()
       return left

@@ -166,7 +166,7 @@ export async function readExtraLists(
     return 'read'
   } catch (error) {
     if (isNotOffered(error) && !state.wasListOffered) return 'not offered'
-    if (!isExtra(error, state.position, purpose === 'departure')) throw error
+    if (!isExtra(error, state.position)) throw error
     log.warn(
       warningOf(
         'lists-failed',

@@ -45,12 +45,11 @@ export async function reconcile(
   )
   if (!(await listBetweenChanges(reason, range, context))) {
     parts.end()
-    keys.endSeek(false)
     state.note(attempt(false))
     return undefined
   }
   const isRepaired = await writeParts(range, context)
-  const notListed = new Set(keys.endSeek(true))
+  const notListed = new Set(keys.endSeek())
   const changes = changesAfter(state.position)
   if (changes !== undefined && isRepaired)
     state.moveTo({ phase: 'complete', next: { ...changes, historyAt: begunAt } })

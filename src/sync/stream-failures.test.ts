@@ -74,8 +74,10 @@ it('a delta without a link to its changes starts over if its own link is a store
 it.each<[string, unknown, Position, boolean]>([
   ['a dead link beside a delta that works', dead, COMPLETE, true],
   ['a refusal beside a delta that works', refusal(), COMPLETE, true],
-  ['a dead link of the delta itself', dead, CHANGES, false],
+  ['a refusal before a delta is followed', refusal(), CHANGES, true],
+  ['a refusal before a delta begins', refusal(), INITIAL, true],
   ['a dead link of a list', dead, LIST, false],
+  ['a refusal of a list', refusal(), LIST, false],
   ['a refusal after a list', refusal(), { phase: 'complete', next: 'list' }, false],
   [
     'a state that is not valid',
@@ -88,17 +90,6 @@ it.each<[string, unknown, Position, boolean]>([
 ])('%s concerns only extra work: %#', (_, error, position, expected) => {
   expect(isExtra(error, position)).toBe(expected)
 })
-
-it.each([
-  ['a delta is followed', CHANGES, true],
-  ['a delta begins', { phase: 'initial', page: null, window: null, maybeConsumed: false }, true],
-  ['a list is read', LIST, false],
-] as [string, Position, boolean][])(
-  'a refusal before %s concerns only extra work: %#',
-  (_, position, expected) => {
-    expect(isExtra(refusal(), position, true)).toBe(expected)
-  },
-)
 
 const ATTEMPT = { mode: 'incremental', refresh: null, isTracked: true, pages: 3, best: 2 } as const
 

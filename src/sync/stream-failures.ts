@@ -51,12 +51,11 @@ export function withoutDeltaLink(isContinued: boolean): Error {
 const OWN_FAULTS: ReadonlySet<string> = new Set(['library-misused', 'state-not-valid'])
 
 /**
- * Whether a failure concerns only work in addition to a delta. The days that leave are listed before the delta is
- * followed.
+ * Whether a failure of a list or a single record concerns only work in addition to a delta. The days that leave are listed
+ * before the delta is followed.
  */
-export function isExtra(error: unknown, position: Position, isBeforeDelta = false): boolean {
-  const isBeside = changesAfter(position) !== undefined || (isBeforeDelta && isOfDelta(position))
-  if (!isBeside) return false
+export function isExtra(error: unknown, position: Position): boolean {
+  if (changesAfter(position) === undefined && !isOfDelta(position)) return false
   if (error instanceof DeadLinkError) return true
   return error instanceof ConnectorError && !OWN_FAULTS.has(error.id)
 }

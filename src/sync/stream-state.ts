@@ -167,8 +167,7 @@ export function createStreamState(
    * belong to it.
    */
   function beginAnew(goesOn = false): void {
-    // The service may refuse the list of a collection.
-    if (mode === 'incremental') keys.beginReading(stream.nested === 'referenced_collections')
+    if (mode === 'incremental') keys.beginReading()
     else if (!goesOn) keys.forgetSent()
     if (!goesOn) state.generation = nextGeneration(state.generation, clock.now())
     const { auditedParts, latestChanges, mayLackChanges, isListDue, isSettled } = FRESH
