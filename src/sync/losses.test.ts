@@ -97,6 +97,7 @@ describe('what the state has of them', () => {
   it('is read as it was written', () => {
     for (const losses of [begun(0), lossesWith(begun(100), of(12), NOW)])
       expect(read(write(losses))).toEqual(losses)
+    expect(read(write(lossesWith(begun(100), of(0), NOW)))).toEqual(begun(100))
     expect(read(write(null))).toBeNull()
     expect(read('["2026-11-20T03:00:00Z",["",100,12]]')).toBeNull()
   })

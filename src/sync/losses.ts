@@ -39,12 +39,14 @@ export function lossesAt(now: Date, before: Losses | null, rows: PartCounts): Lo
 
 /** The losses after so many more rows of each part were deleted. */
 export function lossesWith(losses: Losses, missing: PartCounts, now: Date): Losses {
-  const more = [...missing].map(([part, count]): [string, Loss] => {
+  const day = dayOf(now)
+  const after = new Map(losses)
+  for (const [part, count] of missing) {
     const { rows, deleted } = losses.get(part) ?? NOTHING
-    const day = dayOf(now)
-    return [part, { rows, deleted: new Map([...deleted, [day, (deleted.get(day) ?? 0) + count]]) }]
-  })
-  return new Map([...losses, ...more])
+    const ofDay = (deleted.get(day) ?? 0) + count
+    if (count > 0) after.set(part, { rows, deleted: new Map([...deleted, [day, ofDay]]) })
+  }
+  return after
 }
 
 const NOTHING: Loss = { rows: 0, deleted: new Map() }

@@ -385,12 +385,18 @@ describe('the state to store', () => {
       true,
     ],
     ['once it is complete', (state) => state.settle(), true],
-    ['in another generation', (state) => state.note({ generation: 5 }), true],
+    ['after another value was noted', (state) => state.note({ wholeRows: 5 }), true],
+    [
+      'after the same value was noted',
+      (state) => state.note({ wholeRows: state.wholeRows }),
+      false,
+    ],
+    ['in another generation', (state) => state.beginAnew(), true],
   ])('is checked again %s', (_, change, isChecked) => {
     const { state } = read({ from: stored({ isSettled: false }) })
     state.blob()
     change(state)
-    state.note({ service: 7 as never })
+    Object.assign(state, { service: 7 })
     const written = () => state.blob()['service']
     if (isChecked) expect(written).toThrow('its field service is damaged')
     else expect(written()).toBe(7)

@@ -63,7 +63,7 @@ export function createStreamState(
   const keys = createLiveKeys(stored?.keys, stream.stream, ids, mostIds)
   const first: Position = isDelta(task) ? INITIAL : LIST
   const isSame = mode === 'full_refresh' && refresh !== null && stored?.refresh === refresh
-  /** What kind of state was last checked before it left. */
+  /** What kind of state was last checked before it left; empty after a value has changed. */
   let checkedKind = ''
   const initial: StateValues = {
     ...FRESH,
@@ -102,6 +102,8 @@ export function createStreamState(
     },
     /** Notes what was found out about the stream or its read. */
     note(notes: Partial<StateValues & { mayHaveMoved: boolean }>): void {
+      const names = Object.keys(notes) as (keyof typeof notes)[]
+      if (names.some((name) => state[name] !== notes[name])) checkedKind = ''
       Object.assign(state, notes)
     },
     /**
