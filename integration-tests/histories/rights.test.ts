@@ -23,7 +23,7 @@ const DAYS = ['2024-03-01', '2025-06-01', '2026-09-15', '2026-11-18']
 
 const changes = fc.record({
   collection: fc.constantFrom<keyof typeof COLLECTIONS>('people', 'contracts', 'clockings'),
-  kind: fc.constantFrom('insert', 'update', 'update', 'remove'),
+  kind: fc.constantFrom('insert', 'update', 'update', 'remove', 'give'),
   row: fc.nat(60),
 })
 
@@ -35,6 +35,8 @@ const syncs = fc.record({
   /** How many rows more than the last sync has withheld are approved; null if none are. */
   approved: fc.constantFrom(null, null, 0, -1, 1),
   isSuppressed: fc.constantFrom(false, false, true),
+  /** Whether requests for single records are answered. */
+  singles: fc.constantFrom('answer', 'answer', 'fail'),
   killAfter: fc.oneof(fc.constant(0), fc.constant(0), fc.integer({ min: 1, max: 60 })),
   auditDays: fc.constantFrom(0, 1, 7),
   startDate: fc.constantFrom('2024-01-01', '2024-01-01', '2025-06-01', '2026-09-01'),
@@ -58,6 +60,7 @@ const stories = fc.record({
     deltaPageSize: fc.constantFrom(0, 2),
     usedDeltaLink: fc.constantFrom('answers', 'continues', 'gone'),
     deltaFilterBound: fc.boolean(),
+    deltaLog: fc.boolean(),
   }) satisfies fc.Arbitrary<EmulatorOptions>,
   /** Whether every sync sees everybody. */
   areAllSeen: fc.boolean(),
@@ -81,7 +84,7 @@ async function play({ options, areAllSeen, syncs }: Story): Promise<void> {
     /** The approvals that the last sync has named, and how many rows more the next one approves. */
     let named: RegExpMatchArray[] = []
     let more = 0
-    for (const { changes, hours, killAfter, approved, isSuppressed, ...rest } of syncs) {
+    for (const { changes, hours, killAfter, approved, isSuppressed, singles, ...rest } of syncs) {
       const hidden = areAllSeen ? 'none' : rest.hidden
       const maxMissing = areAllSeen ? '20%' : rest.maxMissing
       emulator.advance({ hours })
@@ -90,6 +93,7 @@ async function play({ options, areAllSeen, syncs }: Story): Promise<void> {
         const { id } = all[row % all.length] as { id: number }
         if (kind === 'insert') emulator.insert(collection, { date: DAYS[row % DAYS.length] })
         else if (kind === 'update') emulator.update(collection, id)
+        else if (kind === 'give') emulator.update(collection, id, personOf(collection, row))
         else if (removed++ < 4) emulator.remove(collection, id)
       }
       Object.assign(settings, {
@@ -109,7 +113,9 @@ async function play({ options, areAllSeen, syncs }: Story): Promise<void> {
         for (const [part, rows] of most)
           if (part.startsWith(stream)) most.set(part, Math.max(rows, Number(count) + more))
       emulator.hide(HIDDEN[hidden])
+      if (singles === 'fail') emulator.fail(SINGLES, 500)
       const { errors } = await scenario.sync({ killAfter, kept: 'committed' })
+      emulator.clearFaults()
       named = approved === null ? [] : [...errors.join().matchAll(APPROVAL)]
       more = approved ?? 0
       const isLeftOut = ({ people }: Living) => isSuppressed && people.includes(SUPPRESSED)
@@ -144,6 +150,14 @@ async function play({ options, areAllSeen, syncs }: Story): Promise<void> {
   } finally {
     await emulator.close()
   }
+}
+
+/** Requests for single records. */
+const SINGLES = /^\/[a-z-]+\/\d+[?]?/
+
+/** Gives a row to the person who is suppressed at times, or to another one. */
+function personOf(collection: keyof typeof COLLECTIONS, row: number): Row {
+  return collection === 'people' ? {} : { person: { id: row % 2 === 0 ? Number(SUPPRESSED) : 3 } }
 }
 
 function isAlarm(text: string): boolean {

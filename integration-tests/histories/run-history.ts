@@ -143,7 +143,7 @@ interface Running {
 async function take(step: Step, running: Running): Promise<void> {
   const { platform, tenant, place } = running
   if (step.do === 'sync') await disturbed(step, running)
-  else if (step.do === 'rewind' && running.hostTime > 0) return
+  else if (step.do === 'rewind' && hasLaterCursors(running)) return
   else if (step.do === 'rewind') platform.rewind(step.syncs, step.isKept)
   else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
   else if (step.do === 'environment') return
@@ -159,6 +159,10 @@ async function take(step: Step, running: Running): Promise<void> {
     platform.switchMode(streamAt(step.stream, running), step.isCleared)
   } else tenant.happen(step)
 }
+
+/** The clock was set back, so that a sync with an older state may have cursors below those of the rows. */
+const hasLaterCursors = ({ hostTime, latest, emulator }: Running) =>
+  hostTime > 0 || latest > emulator.now().getTime()
 
 async function disturbed(sync: Sync, running: Running): Promise<void> {
   const { emulator, platform, tenant, streams, place } = running
