@@ -14,6 +14,8 @@ export interface Comparison {
   readonly emulator: Emulator
   readonly platform: Pick<Platform, 'warehouses' | 'stateOf' | 'modeOf' | 'isUnknown'>
   readonly streams: readonly Stream[]
+  /** References that are requested with the records. */
+  readonly requested?: readonly ReferencePair[]
   /** References that the records carry; undefined when they changed on their own. */
   readonly references: readonly ReferencePair[] | undefined
   /** What becomes of the personal data of a stream on the way to the warehouse. */

@@ -143,10 +143,9 @@ interface Running {
 async function take(step: Step, running: Running): Promise<void> {
   const { platform, tenant, place } = running
   if (step.do === 'sync') await disturbed(step, running)
-  else if (step.do === 'rewind' && hasLaterCursors(running)) return
+  else if (step.do === 'environment' || (step.do === 'rewind' && hasLaterCursors(running))) return
   else if (step.do === 'rewind') platform.rewind(step.syncs, step.isKept)
   else if (step.do === 'configure') running.settings[step.setting.set] = step.setting.to
-  else if (step.do === 'environment') return
   else if (
     step.do === 'select' ||
     step.do === 'columns' ||
@@ -339,6 +338,7 @@ function comparisonOf(running: Running): Omit<Comparison, 'isHistoryFresh'> {
     emulator,
     platform,
     streams,
+    requested: pairs,
     references: areReferencesStable(history) ? pairs : undefined,
     rulesOf: rulesUnder((settings['personal_data'] ?? 'complete') as PrivacyMode),
     lastDay,

@@ -112,7 +112,10 @@ export function createSyncRule(
     if (isFull && (isWrong || (isRefreshing && wasWrong))) return []
     if (isFull && isOffset && (isTouched || isRefreshing)) return []
     // Rows that leave during a list and the second look at it may hide another one twice.
-    if (isTouched && isOffset && stream.single === false) return []
+    const isAsked = ({ collection }: { readonly collection: string }) =>
+      collection === stream.collection
+    const lacksSingles = stream.single === false || comparison.requested?.some(isAsked)
+    if (isTouched && isOffset && lacksSingles) return []
     const isUnsure = isTouched || isRefused || isWrong || isRefreshing
     if (isUnsure || awaitsAudit(stream, comparison)) return lost(stream, held)
     const historyAt = platform.stateOf(stream.stream)?.backfilled_at ?? null
