@@ -54,6 +54,9 @@ export function createLiveKeys(
   const has = (key: Key) => isKnown(key, sets) && lives(key, sets)
   /** Rows that are marked as deleted are on the pages, too. */
   const wasMet = (key: Key) => isKnown(key, sets) || sets.reportedDeleted.has(key)
+  /** Whether a row may be in the warehouse, also one that the present complete read has not found so far. */
+  const isWritten = (key: Key) =>
+    isKnown(key, sets) || sets.unseen.has(key) || sets.doubted.has(key)
   const isLookedFor = (key: Key) =>
     [sets.unconfirmed, sets.unseen, sets.doubted].some((rows) => rows.has(key))
   return {
@@ -178,9 +181,8 @@ export function createLiveKeys(
     has,
     /** Whether a row may be among `living`: any row may if the keys are not tracked. */
     mayHave: (key: Key): boolean => !isTracked || has(key),
-    /** Whether a row may have been written, also one that the present complete read has not found so far. */
-    mayBeWritten: (key: Key): boolean =>
-      !isTracked || isKnown(key, sets) || sets.unseen.has(key) || sets.doubted.has(key),
+    /** Whether a row may have been written: any row may if the keys are not tracked. */
+    mayBeWritten: (key: Key): boolean => !isTracked || isWritten(key),
     /** Whether the present complete read may have met a row. */
     mayHaveMet: (key: Key): boolean => !isTracked || wasMet(key),
     /** Two answers contradict each other about these rows: they count as existing until somebody has looked for them. */
@@ -248,12 +250,11 @@ export function createLiveKeys(
      */
     leave(rows: readonly Key[] | 'history'): readonly Key[] {
       const { window, history, unseen, doubted, unconfirmed, written, left } = sets
-      const known = [window, history, unseen, doubted]
       const leaving = [...new Set(rows === 'history' ? history.keys() : rows)].filter(
-        (key) => !left.has(key) || known.some((set) => set.has(key)),
+        (key) => !left.has(key) || isWritten(key),
       )
       for (const key of leaving) {
-        for (const set of [...known, unconfirmed, written]) set.delete(key)
+        for (const set of [window, history, unseen, doubted, unconfirmed, written]) set.delete(key)
         left.add(key)
       }
       return leaving
