@@ -78,6 +78,30 @@ it('has types that every reader of Parquet knows', async () => {
   ])
 })
 
+it('a view that cannot be read keeps its file, and does not stop the streams after it', async () => {
+  const people = new Map([[streamOf('people', {}), sending('{"id":1}')]])
+  await publish(new Map([...jobs, ...people]))
+  const moment = '2026-01-01T00:00:00Z'
+  const before = JSON.parse(readFileSync(at('out/published.json'), 'utf8'))
+  chmodSync(at('out/published.json'), 0o600)
+  writeFileSync(at('out/published.json'), JSON.stringify({ ...before, moment }))
+  await withDuckDb(at('w.duckdb'), (connection) =>
+    connection.run('ALTER TABLE jobs DROP COLUMN day'),
+  )
+  const { failures } = await publish(
+    new Map([[streamOf('people', {}), sending('{"id":1}', '{"id":2}')]]),
+  )
+  expect(failures.map(({ error }) => [error.id, error.message])).toEqual([
+    ['copy-not-written', expect.stringContaining('"day"')],
+  ])
+  expect([await read('out/jobs.parquet'), await read('out/people.parquet')]).toMatchObject([
+    [{ id: '1', day: '9999-12-31' }],
+    [{ id: '1' }, { id: '2' }],
+  ])
+  const published = JSON.parse(readFileSync(at('out/published.json'), 'utf8'))
+  expect(published).toMatchObject({ moment, rows: { jobs: 1, people: 2 } })
+})
+
 it('files keep their modes, a new one can be read by the owner alone, and what a killed process left is replaced', async () => {
   await publish()
   expect(statSync(at('out/jobs.parquet')).mode & 0o777).toBe(0o400)

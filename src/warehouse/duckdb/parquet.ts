@@ -63,7 +63,7 @@ export function assertParquetFolder(
 
 /**
  * Writes a Parquet file for each view of the schema `flat`. Each replaces the earlier one at once: who reads that goes on
- * with it. The folder must be among those that DuckDB may write to.
+ * with it. Throws the first error after all views that can be read have been written. The folder must be among those that DuckDB may write to.
  */
 export async function publishParquet(connection: DuckDBConnection, folder: string): Promise<void> {
   const [[tenant = '', environment = '', moment = ''] = []] = await asTexts(connection, OWNER)
@@ -72,28 +72,37 @@ export async function publishParquet(connection: DuckDBConnection, folder: strin
   const before = publishedIn(folder)
   const views = await viewsOf(connection)
   const known = new Set([...Object.keys(before?.rows ?? {}), ...(before?.begun ?? [])])
-  const begun = [...views.keys()].filter((stream) => !known.has(stream))
-  assertNotOfOthers(folder, begun, before)
+  const added = [...views.keys()].filter((stream) => !known.has(stream))
+  assertNotOfOthers(folder, added, before)
+  const { moment: last = null, rows: counted = {} } = before ?? {}
+  const begun = [...(before?.begun ?? []), ...added]
   // From now on, their files are known as ours, also if this process dies.
-  if (begun.length > 0 || before === undefined) {
-    const { moment: last = null, rows: counted = {} } = before ?? {}
-    const announced = [...(before?.begun ?? []), ...begun]
-    await tell({ tenant, environment, moment: last, rows: counted, begun: announced })
-  }
+  if (added.length > 0 || before === undefined)
+    await tell({ tenant, environment, moment: last, rows: counted, begun })
   const rows: Record<string, number> = {}
+  const failures: Error[] = []
   for (const [stream, columns] of views) {
     const path = join(folder, fileName(stream))
     const query = `SELECT ${columns.join(', ')} FROM flat.${quoted(stream)} AS source`
-    rows[stream] = await replace(path, async (fresh) => {
-      const copy = `COPY (${query}) TO ${literal(fresh)} (FORMAT parquet)`
-      const [[count] = []] = await texts(connection, copy)
-      return Number(count)
-    })
+    try {
+      rows[stream] = await replace(path, async (fresh) => {
+        const copy = `COPY (${query}) TO ${literal(fresh)} (FORMAT parquet)`
+        const [[count] = []] = await texts(connection, copy)
+        return Number(count)
+      })
+    } catch (error) {
+      // Its earlier file stays, and the streams after it get theirs.
+      if (counted[stream] !== undefined) rows[stream] = counted[stream]
+      failures.push(error as Error)
+    }
   }
   // The note of a file stays until the file is gone.
   for (const stream of known)
     if (!(stream in rows)) rmSync(join(folder, fileName(stream)), { force: true })
-  await tell({ tenant, environment, moment, rows })
+  const [failure] = failures
+  if (failure === undefined) return await tell({ tenant, environment, moment, rows })
+  await tell({ tenant, environment, moment: last, rows, begun })
+  throw failure
 
   function tell(published: PublishedFolder): Promise<void> {
     return replace(join(folder, PUBLISHED), async (fresh) =>
