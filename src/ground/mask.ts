@@ -20,6 +20,9 @@ const LONGEST_ESCAPED = 256
 /** Longer secrets are hidden in pieces: a regular expression for a token of 16 KB is too large for the engine. */
 const LONGEST_PIECE = 1024
 
+/** What every escaped character contains. */
+const ESCAPE = /[\\+]|%[\da-f]{2}|&[#a-z]/i
+
 /** OAuth's names of parameters that give access. */
 const OAUTH_PARAMETERS = ['access_token', 'client_secret']
 
@@ -62,8 +65,8 @@ export function createMask(parameters: readonly string[] = []): Mask {
     let masked = text
     for (const form of forms) masked = masked.replaceAll(form, '****')
     for (const pattern of inBase64) masked = masked.replace(pattern, '****')
-    // Only texts with an escape character are searched for escapes, because that search is slow.
-    if (/[%&\\+]/.test(masked))
+    // Only texts with an escape are searched for those of secrets, because that search takes milliseconds.
+    if (ESCAPE.test(masked))
       for (const pattern of patterns.flatMap((one) => one.escaped()))
         masked = masked.replace(pattern, '****')
     return masked.replace(parameter, '$1$2****').replace(CREDENTIALS, '$1$2****')
