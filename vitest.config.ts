@@ -95,7 +95,7 @@ export default defineConfig(({ mode }) => ({
     // Tests spend half of their time waiting for processes and sockets.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     setupFiles: ['integration-tests/testing/set-up.ts'],
-    globalSetup: ['integration-tests/build-once.mjs'],
+    globalSetup: ['integration-tests/build-once.mjs', 'integration-tests/temporary-files.mjs'],
     sequence: { sequencer: LongestFirst },
     hookTimeout: HANGS_AFTER_MS,
     // Wait for an event as long as the test itself may take.
