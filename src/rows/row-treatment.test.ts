@@ -80,6 +80,11 @@ it('has all rows of a stream without days in one place, and marks none', () => {
   expect([place, ...rows.ops]).toEqual(['window', UPSERT, DELETE])
 })
 
+it('judges a record that the service marks as deleted by its date, too', () => {
+  const rows = batch([1, 'A', SOFT_DELETE, '2023-12-31'], [2, 'A', SOFT_DELETE, '2024-01-01'])
+  expect(changedRows('date', '2024-01-01', '2024-06-01').mark(rows, [])).toEqual([0])
+})
+
 it('marks no record that is not written', () => {
   const rows = batch([1, 'A', SKIP, '2023-12-31'])
   changedRows('date', '2024-01-01', '2024-06-01').mark(rows, [])

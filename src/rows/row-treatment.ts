@@ -33,7 +33,7 @@ export function changedRows(
 ): RowTreatment {
   const isDated = field !== undefined && start !== null
   const dayAt = (batch: RecordBatch, i: number) => (isDated ? dayIn(batch, i, field) : NO_DAY)
-  const isBefore = (day: string, first: Day | null) => isDated && first !== null && day < first
+  const isBefore = (day: string, first: Day | null) => first !== null && day < first
   return {
     order: createChangeOrder(),
     place:

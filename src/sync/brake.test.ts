@@ -194,6 +194,26 @@ describe('rows that a complete read has not found', () => {
     expect(state.losses).toEqual(new Map([['', { rows: 79, deleted: new Map() }]]))
   })
 
+  it.each([
+    [100, 2],
+    [79, 23],
+  ])(
+    'and nobody could look for again are deleted with the others if all were approved: %d found',
+    async (found, all) => {
+      const { context, state, done } = readOf(people(100, found, approval(`people:${all}:${time}`)))
+      state.keys.leaveUnconfirmed([1, 2])
+      await deleteMissing(context)
+      expect([done, state.withheldSince]).toEqual([[`${all} deleted`], null])
+    },
+  )
+
+  it('and nobody could look for again stay if one of all was not approved', async () => {
+    const { context, state } = readOf(people(100, 79, approval(`people:22:${time}`)))
+    state.keys.leaveUnconfirmed([1, 2])
+    await expect(deleteMissing(context)).rejects.toThrow('people:2:')
+    expect(state.keys.unconfirmed()).toEqual([1, 2])
+  })
+
   it('and nobody could look for again are no failure if nothing was withheld', async () => {
     const { context, state, done } = readOf(people(100, 100))
     state.keys.leaveUnconfirmed([1, 2])

@@ -20,10 +20,8 @@ export function mayDelete(context: StreamContext): boolean {
 
 function excess(context: StreamContext): Excess | undefined {
   const { state, config } = context
-  const isCompared = state.mode === 'incremental' && !state.haveOtherKeys
-  return isCompared
-    ? excessOf(lossesOf(context), state.countRows('unseen'), config.maxMissing)
-    : undefined
+  if (state.haveOtherKeys) return undefined
+  return excessOf(lossesOf(context), state.countRows('unseen'), config.maxMissing)
 }
 
 /** Until a complete read has ended, all rows that are known count: it has written them itself. */
@@ -53,7 +51,7 @@ export async function deleteMissing(context: StreamContext): Promise<void> {
     await emitDeletes(context)
     return refuse(count, textOf(over, count, context), context)
   }
-  if (count > 0) warnOfMany(context)
+  warnOfMany(context)
   const losses = lossesOf(context)
   const isLoss = over === undefined && !state.haveOtherKeys
   await emitDeletes(context)
@@ -76,7 +74,7 @@ export async function deleteMissing(context: StreamContext): Promise<void> {
 
 function warnOfMany(context: StreamContext): void {
   const { state, log } = context
-  if (state.mode !== 'incremental' || state.haveOtherKeys) return
+  if (state.haveOtherKeys) return
   const losses = lossesOf(context)
   for (const [part, missing] of state.countRows('unseen')) {
     const { rows = 0 } = losses.get(part) ?? {}
