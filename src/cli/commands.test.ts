@@ -201,6 +201,12 @@ describe('the options of protime webhooks serve', () => {
       /--store <file> is missing/,
     ],
     ['no way to sync', REQUIRED, /one of --run, --airbyte-connection and --post/],
+    [
+      'an empty command, which would always succeed',
+      [...REQUIRED, '--run', ' '],
+      /one of --run, --airbyte-connection and --post/,
+    ],
+    ['an empty connection', [...REQUIRED, '--airbyte-connection', ''], /one of --run/],
     ['two ways to sync', [...REQUIRED, '--run', 'true', '--post', 'http://a'], /one of --run/],
     [
       'a password in the address of a scheduler',
@@ -217,6 +223,12 @@ describe('the options of protime webhooks serve', () => {
     ['no such port', [...REQUIRED, '--run', 'true', '--listen', 'a:70000'], /--listen takes/],
     ['minutes', [...REQUIRED, '--run', 'true', '--debounce', '1m'], /--debounce takes/],
     [
+      'no pause between two checks, which would be hundreds of requests per second',
+      [...REQUIRED, '--run', 'true', '--watch-interval', '0'],
+      /--watch-interval takes a number of seconds above 0/,
+    ],
+    ['no pause after a failure', [...REQUIRED, '--run', 'true', '--retry', '0.0'], /--retry takes/],
+    [
       'a collection without webhooks',
       [...REQUIRED, '--run', 'true', '--collection', 'jobs'],
       /no webhooks of jobs/,
@@ -224,6 +236,11 @@ describe('the options of protime webhooks serve', () => {
   ])('are refused with %s', (_, argv, sentence) => {
     expect(() => parse(argv)).toThrow(sentence)
   })
+})
+
+it('no pause between two questions about an Airbyte job is refused', () => {
+  const words = [...REQUIRED, '--airbyte-connection', 'live', '--poll', '0']
+  expect(() => parse(words, AIRBYTE)).toThrow(/--poll takes a number of seconds above 0/)
 })
 
 it('plain http to Airbyte is accepted on loopback only', () => {

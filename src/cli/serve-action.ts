@@ -6,6 +6,7 @@ import { createMask } from '../ground/mask.ts'
 import { resolvedFile } from '../ground/private-file.ts'
 import { lockFile } from '../ground/process-lock.ts'
 import { packageVersion } from '../ground/project-files.ts'
+import { isBlank } from '../ground/text.ts'
 import { createEndpoints, LINK_TOKENS, scopeName } from '../http/endpoints.ts'
 import { retryPolicyOf } from '../http/retry.ts'
 import { type KeeperTools, unsubscribe } from '../webhooks/serve/keeper.ts'
@@ -68,9 +69,9 @@ export function parseServeWords(
       debounceMs: milliseconds(words.debounce, '--debounce'),
       maxWaitMs: milliseconds(words.maxWait, '--max-wait'),
       minIntervalMs: milliseconds(words.minInterval ?? usualInterval, '--min-interval'),
-      retryMs: milliseconds(words.retry, '--retry'),
+      retryMs: pause(words.retry, '--retry'),
     },
-    watchMs: milliseconds(words.watchInterval, '--watch-interval'),
+    watchMs: pause(words.watchInterval, '--watch-interval'),
   }
 }
 
@@ -84,7 +85,8 @@ function required(value: string | undefined, option: string): string {
 function triggerOf(words: ServeWords, environment: Environment): Trigger {
   const { run, airbyteConnection, post } = words
   const chosen = [run, airbyteConnection, post].filter((word) => word !== undefined)
-  if (chosen.length !== 1) {
+  // An empty command always succeeds.
+  if (chosen.length !== 1 || chosen.some(isBlank)) {
     throw new UsageError('give one of --run, --airbyte-connection and --post, which starts a sync')
   }
   if (run !== undefined) return createRunTrigger(run)
@@ -99,7 +101,7 @@ function triggerOf(words: ServeWords, environment: Environment): Trigger {
     clientId: variable('AIRBYTE_CLIENT_ID'),
     clientSecret: variable('AIRBYTE_CLIENT_SECRET'),
     connectionId: airbyteConnection ?? '',
-    pollMs: milliseconds(words.poll, '--poll'),
+    pollMs: pause(words.poll, '--poll'),
     pendingMs: PENDING_MS,
   })
 }
@@ -163,6 +165,13 @@ function milliseconds(text: string, option: string): number {
   // Longer than the longest timer.
   if (seconds <= 2_000_000) return seconds * 1000
   throw new UsageError(`${option} takes a number of seconds, not ${text}`)
+}
+
+/** A time between two attempts: without it, they would follow each other hundreds of times per second. */
+function pause(text: string, option: string): number {
+  const ms = milliseconds(text, option)
+  if (ms > 0) return ms
+  throw new UsageError(`${option} takes a number of seconds above 0`)
 }
 
 /** A server stops within 20 seconds: the command that syncs and open requests have 15. */
