@@ -172,6 +172,15 @@ describe('protime webhooks', () => {
   })
 
   it.each([
+    [['--status', 'disabled'], /did you mean Disabled\?/],
+    [['--collection', ''], /no webhooks of an empty name/],
+  ])('lists none and ends with 2 for %j, which fits no webhook', async (words, sentence) => {
+    const { webhooks, asked } = await open((_, response) => reply(response, 200, { value: [] }))
+    const { exitCode, stderr } = await webhooks('list', ...words)
+    expect([exitCode, stderr, asked]).toEqual([2, expect.stringMatching(sentence), []])
+  })
+
+  it.each([
     ['get', 200, 0],
     ['get', 404, 4],
     ['delete', 204, 0],

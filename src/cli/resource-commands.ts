@@ -228,7 +228,7 @@ export function addWebhooks(program: Command, act: Act): Command {
 }
 
 function separated(names: string): readonly string[] {
-  return names.split(',').filter((name) => name.trim() !== '')
+  return names.split(',')
 }
 
 function addReference(

@@ -14,7 +14,7 @@ import { checkNewFile, createPrivateFile } from '../ground/private-file.ts'
 import { sign } from '../webhooks/receive/delivery.ts'
 import { readStore, type StoredHook } from '../webhooks/serve/store.ts'
 import { request, type TriggerAnswer } from '../webhooks/triggers/post-trigger.ts'
-import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
+import { type ActionTools, EXIT, type ExitCode, knownName, UsageError } from './command.ts'
 import {
   isDryRun,
   notFound,
@@ -36,6 +36,8 @@ export interface CreateOptions {
 
 const READ = ['webhooks.read']
 const WRITE = ['webhooks.write']
+/** The statuses by which the service filters. */
+const STATUSES = ['Enabled', 'Disabled']
 
 /** Creates a webhook; its key is on the disk before the webhook is printed. */
 export async function create(tools: ActionTools, options: CreateOptions): Promise<ExitCode> {
@@ -125,6 +127,7 @@ export async function list(
   }: { readonly collection?: readonly string[]; readonly status?: string },
 ): Promise<ExitCode> {
   const collections = collection.map(webhookCollection)
+  if (status !== undefined) knownName(status, STATUSES, 'no webhooks are listed by the status')
   const filter = { collections, ...(status !== undefined && { status }) }
   await withClient(tools, READ, ({ webhooks }) => sayAll(tools, webhooks.list(filter), shown))
   return EXIT.done
