@@ -130,7 +130,8 @@ describe('protime references', () => {
     const address = ['people', 'hr-number', 'E-SECRET-12']
     await protime('references', 'put', ...address, idOf('people', 0))
     const { exitCode, stderr } = await protime('references', 'put', ...address, idOf('people', 1))
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^protime: .*\(400 for /)])
+    const why = /^protime: The value is linked to another internalReference.* \(400 for /
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(why)])
     expect(stderr).not.toContain('E-SECRET-12')
   })
 

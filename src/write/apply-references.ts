@@ -210,8 +210,10 @@ async function requestPut(
     return giveUp(put.value, group, tools)
   }
   const isMissing = statusIs(refusal.status, 'missing')
-  if (isMissing || !(await wasPlanWrong(put.value, record, group, tools)))
-    refuse(group, record, refusal)
+  if (!isMissing && (await wasPlanWrong(put.value, record, group, tools))) return
+  // Known if relink is off: the service's own words may be hidden.
+  const known = record.verdict?.outcome === 'rejected' ? `${record.verdict.reason} ` : ''
+  refuse(group, record, { ...refusal, reason: `${known}${refusal.reason}` })
 }
 
 /** Requests a put, and notes its success. Returns the refusal of the service; undefined if there is none. */
