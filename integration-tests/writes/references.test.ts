@@ -293,7 +293,7 @@ describe('the mirror', () => {
   it.each(['x', '-1', '20 %', '1.5'])('refuses --max-deletes %s', async (most) => {
     await open()
     const { exitCode, stderr } = await mirror(first(40), `--max-deletes=${most}`)
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/max_deletes/)])
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/max_deletes/)])
   })
 
   it('lists in a dry run what would be deleted, and whether that is too much', async () => {

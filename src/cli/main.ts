@@ -145,6 +145,8 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
 }
 
 function isUsage(error: unknown): boolean {
+  // Some settings are read by the command that needs them.
+  if (error instanceof ConnectorError && error.id === 'configuration-not-valid') return true
   return [UsageError, StartError, CommanderError].some((type) => error instanceof type)
 }
 
