@@ -1,13 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
+const LOCK = 'package-lock.json'
 const BUILD_INFO = 'dist/tests/.tsbuildinfo'
+/** The files of a new PostgreSQL server, see pglite.ts. */
+const NEW_SERVER = 'dist/tests/postgresql.tar'
 
 /** Compiles the project before any test, because the tests run the real executables, and the tests themselves. */
-export function setup(project) {
+export async function setup(project) {
   build()
+  if (!isMade([NEW_SERVER], [LOCK])) await makeServer()
   project.onTestsRerun(build)
 }
 
@@ -23,13 +27,26 @@ function build() {
   execFileSync('node_modules/.bin/tsc', [...emit, ...into, ...sources], { stdio: 'inherit' })
 }
 
+/** Each server would spend seconds of CPU on the same files. */
+async function makeServer() {
+  const { PGlite } = await import('@electric-sql/pglite')
+  const server = await PGlite.create()
+  const files = await server.dumpDataDir('none')
+  writeFileSync(NEW_SERVER, new Uint8Array(await files.arrayBuffer()))
+  await server.close()
+}
+
 /** The compiler of AssemblyScript takes longer than all else, and its sources seldom change. */
 function isWasmNew() {
-  const compiled = ['dist/scan.wasm', 'dist/rows.wasm']
-  if (!compiled.every((file) => existsSync(file))) return true
-  const builtAt = Math.min(...compiled.map((file) => statSync(file).mtimeMs))
   const sources = ['src/page/wasm', 'src/warehouse/wasm'].flatMap((folder) =>
     readdirSync(folder).map((name) => join(folder, name)),
   )
-  return [...sources, 'package-lock.json'].some((file) => statSync(file).mtimeMs > builtAt)
+  return !isMade(['dist/scan.wasm', 'dist/rows.wasm'], [...sources, LOCK])
+}
+
+/** Whether there are files, and none of what they are made of has changed since. */
+function isMade(files, sources) {
+  if (!files.every((file) => existsSync(file))) return false
+  const madeAt = Math.min(...files.map((file) => statSync(file).mtimeMs))
+  return sources.every((file) => statSync(file).mtimeMs <= madeAt)
 }

@@ -9,9 +9,12 @@ import { createLanding } from '../landing.ts'
 const TYPES = [16, 18, 19, 20, 21, 23, 25, 26, 114, 700, 701, 1043, 1082, 1114, 1184, 1700, 3802]
 const parsers = Object.fromEntries(TYPES.map((type) => [type, (value: string) => value]))
 
+/** The files of a new server, which `build-once.mjs` has made: to make them takes seconds. */
+const NEW = new URL('../../../../dist/tests/postgresql.tar', import.meta.url)
+
 /** A connection to PostgreSQL in this process, in memory. */
 export async function inProcess(): Promise<Connection & { readonly end: () => Promise<void> }> {
-  const database = await PGlite.create()
+  const database = await PGlite.create({ loadDataDir: new Blob([readFileSync(NEW)]) })
   const options = { rowMode: 'array', parsers } as const
   return {
     async query(sql, values) {
