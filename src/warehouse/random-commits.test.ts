@@ -14,11 +14,12 @@ import { landingInProcess } from './postgres/testing/pglite.ts'
 import { alterTable, closedPlace, createTable, nextOf, type Table } from './sql.ts'
 import { createStreamRows } from './stream-rows.ts'
 
-/** More by night, see vitest.config.ts; by day fewer in PostgreSQL, where they take three times as long. */
+/** Thousands by night, see vitest.config.ts; by day fewer in PostgreSQL, where they take three times as long. */
 const { HISTORIES_RUNS, HISTORIES_SCALE } = process.env
+const byNight = HISTORIES_SCALE && 80 * Number(HISTORIES_SCALE)
 const RUNS = {
-  DuckDB: Number(HISTORIES_RUNS ?? 80 * Number(HISTORIES_SCALE ?? 1)),
-  PostgreSQL: Number(HISTORIES_RUNS ?? (HISTORIES_SCALE ? 80 * Number(HISTORIES_SCALE) : 40)),
+  DuckDB: Number(HISTORIES_RUNS ?? byNight ?? 25),
+  PostgreSQL: Number(HISTORIES_RUNS ?? byNight ?? 12),
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'random-commits-'))
