@@ -116,6 +116,13 @@ describe('a list of references that is refused', () => {
     expect(scenario.differences()).toEqual([])
   })
 
+  it('fails a full refresh, too, that was cut off after some of them', async () => {
+    const { emulator, sync } = await withReferences()
+    emulator.fail(/^\/external-references\//, 404, { times: 100 })
+    await sync({ mode: 'full_refresh', killAfter: 12 })
+    expect(await sync({ mode: 'full_refresh' })).toMatchObject({ exitCode: 1 })
+  })
+
   it('does not hold up the next sync if a setting has changed all keys', async () => {
     const { emulator, sync, settings } = await start(['external_references'], { people: 20 })
     await sync()

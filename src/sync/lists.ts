@@ -202,6 +202,7 @@ async function* emitSlices(
   let refusals = 0
   for (const [i, { key, link }] of slices.entries()) {
     if (i < first) continue
+    const next = slices[i + 1]
     const kind = page === null ? 'list' : 'next'
     try {
       const ofSlice = { ...settings, slice: key, of: link }
@@ -214,12 +215,13 @@ async function* emitSlices(
       // Not every collection with references is documented to list them here.
       const isUnknown = error instanceof HttpError && error.is('unknown')
       if (stream.nested !== 'referenced_collections' || !isUnknown) throw error
-      // If all collections are refused, the stream is not offered; treating it as empty would delete everything.
-      if (++refusals === slices.length) throw error
+      refusals++
+      // If all collections are refused, some of them perhaps to an earlier process, the stream is not offered; treating it
+      // as empty would delete everything.
+      if (refusals === slices.length || (next === undefined && !state.wasListOffered)) throw error
       keepReferences(key, error, context)
     }
     page = null
-    const next = slices[i + 1]
     if (next !== undefined) yield { slice: next.key, page }
   }
 }
