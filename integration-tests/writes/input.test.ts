@@ -135,6 +135,13 @@ describe('a CSV table', () => {
     expect(lines).toMatchObject([{ line: 2, outcome: 'written' }])
   })
 
+  it('keeps the blank lines of a field as they are', async () => {
+    tenant = await openTenant()
+    const note = 'one\r\n\r\ntwo\n  \t\nthree'
+    await writeTable('job_categories', `id,name\r\n1,"${note}"\r\n`)
+    expect(tenant.emulator.all('job-categories')[0]).toMatchObject({ name: { default: note } })
+  })
+
   it.each([
     ['id,externalCode,externalCode', 'the column externalCode twice'],
     ['id,name,name.translations.nl', 'the column name, and name.translations.nl within it'],

@@ -101,16 +101,13 @@ async function* csvRecords(
     const { line } = next
     const parts = [next.text]
     const all = [line]
-    let end = line
     for (let isOpen = opensOrClosesQuote(next.text); isOpen; ) {
-      const more = await lines.next()
-      // Empty lines are left out, but count within quotes.
-      parts.push(more?.text && `${'\n'.repeat(more.line - end)}${more.text}`)
-      end = more?.line ?? end
-      if (more !== undefined) all.push(end)
+      const more = await lines.next(true)
+      parts.push(more?.text)
+      if (more !== undefined && more.text?.trim() !== '') all.push(more.line)
       isOpen = more?.text !== undefined && !opensOrClosesQuote(more.text)
     }
-    const record = fromCsv(parts.includes(undefined) ? undefined : parts.join(''), header)
+    const record = fromCsv(parts.includes(undefined) ? undefined : parts.join('\n'), header)
     if (record.fault === undefined) yield { line, ...record }
     else for (const one of all) yield { line: one, ...record }
   }

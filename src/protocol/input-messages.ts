@@ -51,17 +51,20 @@ export interface InputMessages {
   readonly isReady: boolean
 }
 
-/** A line that is not empty. `text` is undefined if the line is not UTF-8. */
+/** A line of the input. `text` is undefined if the line is not UTF-8. */
 interface InputLine {
   /** The line number in the input, from 1. */
   readonly line: number
   readonly text: string | undefined
 }
 
-/** The lines of an input, without empty ones. */
+/** The lines of an input. */
 export interface InputLines {
-  /** The next line; undefined at the end. Throws the reason with which `signal` was aborted. */
-  next(): Promise<InputLine | undefined>
+  /**
+   * The next line, blank only with `allowBlank`; undefined at the end. Throws the reason with which `signal` was
+   * aborted.
+   */
+  next(allowBlank?: boolean): Promise<InputLine | undefined>
   /** Whether the next line has already been read. */
   readonly isReady: boolean
 }
@@ -89,13 +92,13 @@ export function readLines(input: Readable, signal: AbortSignal): InputLines {
     get isReady() {
       return at < lines.length
     },
-    async next() {
+    async next(allowBlank = false) {
       for (;;) {
         const bytes = await nextLine()
         if (bytes === undefined) return undefined
         line++
         const text = decoded(bytes)
-        if (text?.trim() !== '') return { line, text }
+        if (allowBlank || text?.trim() !== '') return { line, text }
       }
     },
   }
