@@ -3,7 +3,7 @@ import { firstOf, runSettings } from './property.ts'
 
 describe('the number of histories', () => {
   it.each([
-    [{}, 4],
+    [{}, 2],
     [{ HISTORIES_SCALE: '80' }, 640],
     [{ HISTORIES_RUNS: '1000' }, 1000],
     [{ HISTORIES_RUNS: '1000', HISTORIES_PATH: '7:2' }, 1],

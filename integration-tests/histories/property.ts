@@ -235,13 +235,13 @@ export interface RunSettings {
 }
 
 /**
- * A multiple of so many histories, or another number, or one of them: as the environment says. Half of them by day,
- * when they are the same each time.
+ * A multiple of so many histories, or another number, or one of them: as the environment says. A quarter of them by
+ * day, when they are the same each time.
  */
 export function runSettings(usual: number, environment = process.env): RunSettings {
   const {
     HISTORIES_RUNS,
-    HISTORIES_SCALE = '0.5',
+    HISTORIES_SCALE = '0.25',
     HISTORIES_PATH,
     HISTORIES_AS_DRAWN,
   } = environment
