@@ -57,7 +57,7 @@ const NIGHTLY = {
     'integration-tests/histories/{anything,few-records,interrupted,edited,audits,privacy,rights,webhooks}.test.ts',
     'integration-tests/hostile/{attacks,sender-attacks}.test.ts',
     'integration-tests/proof/{bookmarks,verify-damage}.test.ts',
-    'integration-tests/protime/protime-sync-kills.test.ts',
+    'integration-tests/protime/protime-{person,sync-kills}.test.ts',
     'integration-tests/postgres/{histories,kills,values}.test.ts',
     'src/warehouse/{variants,random-commits}.test.ts',
     'src/write/reference-histories.test.ts',

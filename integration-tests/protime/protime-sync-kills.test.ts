@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, it } from 'vitest'
 import type { Tenant } from '../engines/tenant.ts'
 import { ask, protime, startProtime, verifiedDifferences, withDuckDb } from '../testing/protime.ts'
@@ -136,7 +136,7 @@ night(
 
 /** Whether a path of this beginning exists in a folder, while a process runs. */
 async function appears(name: string, { child }: ReturnType<typeof startProtime>): Promise<void> {
-  while (child.exitCode === null && !existsSync(name)) await setImmediate()
+  while (child.exitCode === null && !existsSync(name)) await sleep(1)
 }
 
 it.each([
