@@ -1,43 +1,45 @@
 import { quoted } from '../../src/warehouse/sql.ts'
-import { ask } from '../testing/protime.ts'
+import { withDuckDb } from '../testing/protime.ts'
 import type { TestServer } from './server.ts'
 
 /** What the flat views of a warehouse in PostgreSQL and of a DuckDB file do not have in common. */
-export async function flatDifferences(
+export function flatDifferences(
   server: TestServer,
   schema: string,
   file: string,
 ): Promise<string[]> {
-  const views = await ask(
-    file,
-    "SELECT view_name AS name FROM duckdb_views() WHERE schema_name = 'flat' AND view_name <> 'inventory' ORDER BY ALL",
-  )
-  const found: string[] = []
-  for (const { name } of views) {
-    const columns = await ask(
-      file,
-      `SELECT column_name AS name, data_type AS type FROM duckdb_columns() WHERE schema_name = 'flat' AND table_name = '${name}' ORDER BY column_index`,
+  // The file is open once, because that costs as much as the questions about a view.
+  return withDuckDb(file, async (connection) => {
+    const ask = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJson()
+    const views = await ask(
+      "SELECT view_name AS name FROM duckdb_views() WHERE schema_name = 'flat' AND view_name <> 'inventory' ORDER BY ALL",
     )
-    const theirs = await ask(
-      file,
-      `SELECT ${columns.map((column, i) => `${inDuckDb(column)} AS c${i}`).join(', ')} FROM flat."${name}"`,
-    )
-    const ours = (
-      await server.query(
-        `SELECT json_build_array(${columns.map(inPostgres).join(', ')}) FROM ${schema}_flat."${name}"`,
+    const found: string[] = []
+    for (const { name } of views) {
+      const columns = await ask(
+        `SELECT column_name AS name, data_type AS type FROM duckdb_columns() WHERE schema_name = 'flat' AND table_name = '${name}' ORDER BY column_index`,
       )
-    )
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.stringify(JSON.parse(line)))
-    const before = new Set(theirs.map((row) => JSON.stringify(Object.values(row))))
-    const now = new Set(ours)
-    for (const row of before) if (!now.has(row)) found.push(`${name}: DuckDB alone has ${row}`)
-    for (const row of now) if (!before.has(row)) found.push(`${name}: PostgreSQL alone has ${row}`)
-    if (theirs.length !== ours.length)
-      found.push(`${name}: ${theirs.length} and ${ours.length} rows`)
-  }
-  return found
+      const theirs = await ask(
+        `SELECT ${columns.map((column, i) => `${inDuckDb(column)} AS c${i}`).join(', ')} FROM flat."${name}"`,
+      )
+      const ours = (
+        await server.query(
+          `SELECT json_build_array(${columns.map(inPostgres).join(', ')}) FROM ${schema}_flat."${name}"`,
+        )
+      )
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.stringify(JSON.parse(line)))
+      const before = new Set(theirs.map((row) => JSON.stringify(Object.values(row))))
+      const now = new Set(ours)
+      for (const row of before) if (!now.has(row)) found.push(`${name}: DuckDB alone has ${row}`)
+      for (const row of now)
+        if (!before.has(row)) found.push(`${name}: PostgreSQL alone has ${row}`)
+      if (theirs.length !== ours.length)
+        found.push(`${name}: ${theirs.length} and ${ours.length} rows`)
+    }
+    return found
+  })
 }
 
 type Described = Record<string, unknown>

@@ -54,10 +54,6 @@ describe.skipIf(IS_LEFT_OUT)('protime sync into PostgreSQL', () => {
     tenant.emulator.randomChanges(CHANGES)
     expect(await sync()).toMatchObject({ exitCode: 0 })
     expect(await verified()).toMatchObject({ exitCode: 0, differences: [] })
-    tenant.emulator.randomChanges(CHANGES)
-    tenant.emulator.advance({ hours: 73 })
-    expect(await sync()).toMatchObject({ exitCode: 0 })
-    expect(await verified()).toMatchObject({ exitCode: 0, differences: [] })
     const file = join(folder, 'acme.duckdb')
     await run('sync', '--warehouse', file)
     expect(await flatDifferences(server, schema(), file)).toEqual([])
@@ -230,11 +226,13 @@ describe.skipIf(IS_LEFT_OUT)('protime sync into PostgreSQL', () => {
   it('updates and deletes rows while every table is in a publication', async () => {
     await syncFew()
     await server.query('CREATE PUBLICATION everything FOR ALL TABLES')
+    // Two tables are new.
+    const more = ['--streams', [...FEW, 'departments', 'external_references'].join(',')]
     try {
       tenant.emulator.randomChanges(CHANGES)
-      expect(await sync()).toMatchObject({ exitCode: 0 })
+      expect(await sync(...more)).toMatchObject({ exitCode: 0 })
       tenant.emulator.randomChanges(CHANGES)
-      expect(await sync('--full-refresh')).toMatchObject({ exitCode: 0 })
+      expect(await sync(...more, '--full-refresh')).toMatchObject({ exitCode: 0 })
     } finally {
       await server.query('DROP PUBLICATION everything')
     }
