@@ -143,3 +143,22 @@ describe('rows of a person who is suppressed now are deleted, although no state 
     expect((await sync()).deleted).toEqual([])
   })
 })
+
+describe('a row becomes a suppressed person’s after a sync was killed that had written it, and is deleted', () => {
+  it.each([
+    ['among changes', true, 5],
+    ['in a first read', false, 9],
+  ])('%s', async (_, wasRead, killAfter) => {
+    const { emulator, sync } = await startUnread([1])
+    suppress()
+    if (wasRead) await sync()
+    emulator.insert('clockings', { date: '2026-08-10', person: { id: 1 } })
+    const before = held().length
+    await sync({ killAfter })
+    const written = String(held().at(-1))
+    expect(held().length).toBeGreaterThan(before)
+    emulator.update('clockings', Number(written), { person: { id: 2 } })
+    expect([(await sync()).exitCode, held().includes(written)]).toEqual([0, false])
+    expect((await sync()).deleted).toEqual([])
+  })
+})

@@ -141,7 +141,8 @@ export async function* emit(
     if (mode === 'incremental' || keys.isTracked) {
       const leaving = leavingOf(leftOut)
       // Otherwise each list would delete the rows again.
-      const areKnown = purpose !== 'departure' && !state.isSuppressionNew
+      const areKnown =
+        purpose !== 'departure' && !state.isSuppressionNew && !mayHaveLostState(state)
       await deleteRows(keys.leave(areKnown ? leaving.filter(keys.mayBeWritten) : leaving), context)
     }
     if (!isChange) return
@@ -256,6 +257,12 @@ function noteChanges(batch: RecordBatch, state: StreamState): void {
 function isOld(batch: RecordBatch, index: number, { latestChanges }: StreamState): boolean {
   const version = latestChanges.get(keyAt(batch, index))?.version ?? null
   return version !== null && (batch.versionText(index) ?? '') < version
+}
+
+/** Whether an earlier process may have died after it had written rows of this read that no state knows. */
+function mayHaveLostState({ mode, position, isContinued, isSettled }: StreamState): boolean {
+  if (position.phase === 'changes') return position.maybeConsumed
+  return mode === 'incremental' && isContinued && !isSettled
 }
 
 function written({ ops, count }: RecordBatch): number {
