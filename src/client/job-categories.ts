@@ -58,12 +58,18 @@ function address(key: RecordKey): Pick<Operation, 'path' | 'value' | 'query'> {
   return addressByReference(COLLECTION, key)
 }
 
+/** The members that this version knows, in any case. References are not a field: a body with them changes none. */
+const KNOWN = /^(?:id|name|externalCode|changeVersion|externalReferences)$/i
+
+/** The API may get new fields, and a PUT without one would empty it. */
 function readJobCategory(record: JsonObject): JobCategory {
+  const others = Object.entries(record).filter(([name]) => !KNOWN.test(name))
   const id = textOf(member(record, 'id'))
   if (id === undefined) throw new SyntaxError('a job category has no id')
   const externalCode = textOf(member(record, 'externalCode'))
   const changeVersion = textOf(member(record, 'changeVersion'))
   return {
+    ...Object.fromEntries(others),
     id,
     name: readTranslatedText(member(record, 'name')),
     ...(externalCode !== undefined && { externalCode }),

@@ -26,6 +26,14 @@ it('the answer with another job category than was asked for is not read', async 
   expect(error.message).toContain('another job category')
 })
 
+it('a job category has the fields that this version does not know, because a PUT without them would empty them', async () => {
+  const stored = { id: '1', name: { default: 'Bakers' }, colour: { hue: 7 } }
+  const { client } = await openServiceClient((response) =>
+    reply(response, 200, { ...stored, externalReferences: { erp: 'B1' } }),
+  )
+  expect(await client.jobCategories.get({ id: '1' })).toEqual({ record: stored })
+})
+
 it('an answer in another encoding is not read, because a PUT would write it back damaged', async () => {
   const latin = Buffer.from('{"id":1,"name":{"default":"Caf\xe9"}}', 'latin1')
   const { client } = await openServiceClient((response) => response.end(latin))

@@ -91,7 +91,7 @@ export interface JobCategoryBody {
   readonly externalCode?: string
 }
 
-/** Members that are missing were not sent. */
+/** Members that are missing were not sent; those that this version does not know are as they were sent. */
 export interface JobCategory extends JobCategoryBody {
   readonly id: string
   readonly changeVersion?: string

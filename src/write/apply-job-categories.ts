@@ -156,11 +156,12 @@ export async function applyJobCategories(
     const found = await jobCategories.get(wanted.key)
     if (found === undefined) return { verdict: ABSENT }
     const { record, etag } = found
-    const { id } = record
+    const { id, name: _name, externalCode: _code, changeVersion: _version, ...others } = record
     const current = fieldsOfCategory(record)
     const fields = mergeNamed(current, wanted, missingFields)
     if (fields.defaultName === '') return { verdict: NAMELESS }
-    const body = { name: nameOf(fields), ...(fields.text !== '' && { externalCode: fields.text }) }
+    const code = fields.text !== '' && { externalCode: fields.text }
+    const body = { ...others, name: nameOf(fields), ...code }
     // A PUT that is answered with 412 may be ours, if the answer to the first attempt was lost.
     if (areSame(current, fields))
       return { verdict: { outcome: isSecond ? 'written' : 'skipped' }, id, fields }

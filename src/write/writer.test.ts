@@ -196,6 +196,15 @@ it('a value can be respelled: the other form is deleted first', async () => {
   expect([...people]).toEqual([['A1', '1']])
 })
 
+it('a job category keeps fields that this version does not know, which a PUT without them would empty', async () => {
+  const service = createFakeService(OPTIONS)
+  const stored = { name: { default: 'Clerks' }, colour: 'red', version: 1 }
+  service.categories.set('1', stored)
+  const records = [{ data: { id: 1, externalCode: 'A' }, isDelete: false }]
+  await write({ service, object: 'job_categories', records })
+  expect(service.categories.get('1')).toEqual({ ...stored, externalCode: 'A', version: 2 })
+})
+
 it('a job category that a late effect of an own request has undone is unknown', async () => {
   const service = createFakeService(OPTIONS)
   service.categories.set('1', { name: { default: 'Clerks' }, version: 1 })
