@@ -94,26 +94,26 @@ export interface SelectedStream {
 /** The selected streams of a catalog; throws a config error if the input is not a catalog. */
 export function parseCatalog(input: unknown): SelectedStream[] {
   const streams = (input as { streams?: unknown } | null)?.streams
-  if (!Array.isArray(streams)) {
-    throw new ConnectorError(
-      'config',
-      'catalog-not-valid',
-      'The file given by --catalog is not a catalog: it has no list of streams. Discover the streams again.',
-    )
-  }
-  return streams.map(toSelected).filter(({ isSelected }) => isSelected([]))
+  if (!Array.isArray(streams)) throw notACatalog('it has no list of streams')
+  const selected = streams.map(toSelected).filter(({ isSelected }) => isSelected([]))
+  const names = selected.map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) < i)
+  if (twice !== undefined) throw notACatalog(`it selects ${twice} twice`)
+  return selected
+}
+
+function notACatalog(reason: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'catalog-not-valid',
+    `The file given by --catalog is not a catalog: ${reason}. Discover the streams again.`,
+  )
 }
 
 function toSelected(entry: unknown): SelectedStream {
   const { tap_stream_id, stream, metadata } = (entry ?? {}) as Record<string, unknown>
   const name = tap_stream_id ?? stream
-  if (typeof name !== 'string') {
-    throw new ConnectorError(
-      'config',
-      'catalog-not-valid',
-      'The file given by --catalog is not a catalog: one of its streams has no name.',
-    )
-  }
+  if (typeof name !== 'string') throw notACatalog('one of its streams has no name')
   const marks = new Map(
     (Array.isArray(metadata) ? (metadata as (Partial<MetadataEntry> | null)[]) : []).map((mark) => [
       JSON.stringify(mark?.breadcrumb),

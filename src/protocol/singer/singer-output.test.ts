@@ -123,6 +123,16 @@ describe('a stream of a catalog', () => {
     expect([stream?.name, stream?.isSelected(NAME)]).toEqual(['people', true])
   })
 
+  it('that is selected twice is a config error: both readers would end the delta of the other', () => {
+    const entry = { tap_stream_id: 'people', metadata: [] }
+    const deselected = {
+      stream: 'people',
+      metadata: [{ breadcrumb: [], metadata: { selected: false } }],
+    }
+    expect(() => parseCatalog({ streams: [entry, entry] })).toThrow(/it selects people twice/)
+    expect(parseCatalog({ streams: [deselected, entry] })).toHaveLength(1)
+  })
+
   it('with damaged metadata is read by the valid part of it', () => {
     const metadata = [null, { breadcrumb: NAME }, { breadcrumb: DEEP, metadata: null }]
     const [stream] = parseCatalog({ streams: [{ tap_stream_id: 'people', metadata }] })
