@@ -135,6 +135,21 @@ const MISTYPED: readonly (readonly [object, string])[] = [
   [dropping('surname'), 'matches no field that the schema of people knows.'],
 ]
 
+it.each([
+  ['status', '--warehouse'],
+  ['write', 'external_references', '--from'],
+  ['webhooks', 'test', '--store'],
+])(
+  'protime %s refuses an empty path, which a script passes for a variable that is not set',
+  async (...words) => {
+    const { exitCode, stderr } = await protime(...words, '', '--config', path('config.json'))
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining(`protime: the option ${words.at(-1)} <`),
+    ])
+  },
+)
+
 describe('an unknown word on the command line', () => {
   let folder: ReturnType<typeof temporaryFolder>
   beforeAll(() => {

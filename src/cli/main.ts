@@ -112,6 +112,7 @@ async function execute(argv: readonly string[], tools: Tools): Promise<ExitCode>
     exitCode = await action({ ...tools, print: (text) => writer.write(`${text}\n`) })
   }
   addCommands(program, act, bare)
+  program.hook('preAction', (_, command) => refuseEmptyPaths(command))
   try {
     await program.parseAsync([...argv], { from: 'user' })
   } catch (error) {
@@ -142,6 +143,16 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
   addWorkLocations(program, act)
   addServe(addWebhooks(program, act), act)
   addWrite(program, act)
+}
+
+/** A script passes an empty path for a variable that is not set. */
+function refuseEmptyPaths(command: Command): void {
+  const empty = command.options.find(
+    (option) =>
+      /<(file|folder|address)>$/.test(option.flags) &&
+      command.getOptionValue(option.attributeName()) === '',
+  )
+  if (empty !== undefined) throw new UsageError(`the option ${empty.flags} is empty`)
 }
 
 function isUsage(error: unknown): boolean {
