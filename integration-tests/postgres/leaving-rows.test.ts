@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { EmulatorOptions } from '../../emulator/emulator.ts'
-import { personCodes } from '../../src/privacy/person-codes.ts'
 import type { Row } from '../engines/tenant.ts'
 import { PRIVACY_KEY } from '../histories/history.ts'
 import { protime } from '../testing/protime.ts'
@@ -31,41 +30,34 @@ describe.skipIf(IS_LEFT_OUT)('a client that no longer sees half of the people', 
   const differences = async () => (await tenant.verify()).summary
   const approvalIn = (stderr: string) => ['--approve-deletes', `${/people:\d+:\S+Z/.exec(stderr)}`]
 
-  it.each<[string, number, string[], boolean?]>([
-    ['by a rewrite', 1, ['--rewrite']],
-    ['in a warehouse with a history', 73, [], true],
-  ])(
-    'deletes nothing %s, and later what is approved',
-    async (_when, hours, words, history = false) => {
-      const { emulator, settings, sync, counts } = await start(['people', 'department_histories'], {
-        people: 40,
-        months: 0,
-      })
-      settings['history'] = history
-      await sync()
-      const before = await counts()
-      hideHalf()
-      emulator.insert('people', { id: 1001 })
-      const held = { ...before, people: Number(before['people']) + 1 }
-      emulator.advance({ hours })
-      const { exitCode, failures } = await sync(...words)
-      expect([exitCode, failures.length, await counts()]).toEqual([2, 2, held])
-      expect(await differences()).toMatchObject({ differences: 0 })
-      emulator.advance({ hours: 73 })
-      expect([(await sync()).exitCode, await counts()]).toEqual([2, held])
-      showAll()
-      emulator.advance({ hours: 1 })
-      expect((await sync(...words)).exitCode).toBe(0)
-      expect(await differences()).toMatchObject({ differences: 0, withheld: 0 })
-      hideHalf()
-      emulator.advance({ hours: 73 })
-      const { stderr } = await sync('--streams', 'people')
-      emulator.advance({ hours: 1 })
-      const approved = await sync('--streams', 'people', ...approvalIn(stderr))
-      const living = `SELECT count(*)::INT AS n FROM ${schema()}_flat.people`
-      expect([approved.exitCode, await tenant.ask(living)]).toEqual([0, [{ n: 21 }]])
-    },
-  )
+  it('deletes nothing by a rewrite, and later what is approved', async () => {
+    const { emulator, sync, counts } = await start(['people', 'department_histories'], {
+      people: 40,
+      months: 0,
+    })
+    await sync()
+    const before = await counts()
+    hideHalf()
+    emulator.insert('people', { id: 1001 })
+    const held = { ...before, people: Number(before['people']) + 1 }
+    emulator.advance({ hours: 1 })
+    const { exitCode, failures } = await sync('--rewrite')
+    expect([exitCode, failures.length, await counts()]).toEqual([2, 2, held])
+    expect(await differences()).toMatchObject({ differences: 0 })
+    emulator.advance({ hours: 73 })
+    expect([(await sync()).exitCode, await counts()]).toEqual([2, held])
+    showAll()
+    emulator.advance({ hours: 1 })
+    expect((await sync('--rewrite')).exitCode).toBe(0)
+    expect(await differences()).toMatchObject({ differences: 0, withheld: 0 })
+    hideHalf()
+    emulator.advance({ hours: 73 })
+    const { stderr } = await sync('--streams', 'people')
+    emulator.advance({ hours: 1 })
+    const approved = await sync('--streams', 'people', ...approvalIn(stderr))
+    const living = `SELECT count(*)::INT AS n FROM ${schema()}_flat.people`
+    expect([approved.exitCode, await tenant.ask(living)]).toEqual([0, [{ n: 21 }]])
+  })
 
   it('leaves no name in the warehouse by a rewrite with stricter settings, once its rows may go', async () => {
     const { emulator, sync, settings, ask, verify } = await start(['people'], { people: 40 })
@@ -179,29 +171,6 @@ describe.skipIf(IS_LEFT_OUT)('the statements of protime person sql', () => {
     for (const table of tables)
       await server.query(stdout.replaceAll('FROM people AS', `FROM ${table} AS`))
     expect(await ask(left)).toEqual([{ n: 0 }])
-  })
-})
-
-describe.skipIf(IS_LEFT_OUT)('the rows of a suppressed person', () => {
-  it('leave every stream, and stay away', async () => {
-    const { emulator, sync, settings, ask, verify } = await start(['people', 'clockings'], {
-      people: 6,
-      months: 1,
-    })
-    await sync()
-    const person = Number(emulator.all('people')[0]?.['id'])
-    const tables = `SELECT id AS person FROM ${schema()}_flat.people UNION ALL SELECT person_id FROM ${schema()}_flat.clockings`
-    const rows = () =>
-      ask(`SELECT count(*)::INT AS n FROM (${tables}) AS all_rows WHERE person = ${person}`)
-    expect(await rows()).not.toEqual([{ n: 0 }])
-    const name = String(emulator.config()['tenant'])
-    const code = personCodes({ key: PRIVACY_KEY, tenant: name }).of(String(person))
-    Object.assign(settings, { privacy_key: PRIVACY_KEY, suppressed_people: [code] })
-    for (const hours of [0, 73]) {
-      emulator.advance({ hours })
-      expect([(await sync()).exitCode, await rows()]).toEqual([0, [{ n: 0 }]])
-      expect((await verify()).summary).toMatchObject({ differences: 0 })
-    }
   })
 })
 
