@@ -163,6 +163,7 @@ export interface ScannerOptions {
 
 /** The result of a complete page. */
 export interface PageEnd {
+  /** Never empty. */
   readonly nextLink?: string
   readonly deltaLink?: string
   /** The number of elements of `value`. */

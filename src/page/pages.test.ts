@@ -68,6 +68,21 @@ describe('the list of references', () => {
     expect(parseReferencePage(body, 'people')).toEqual({ references: [], nextLink: '/next' })
   })
 
+  it.each([['"nextLink":"/next","NextLink":null'], ['"nextLink":"/next","NEXTLINK":""']])(
+    'continues if one spelling of the link has it: %s',
+    (links) => {
+      const page = parseReferencePage(`{"value":[],${links}}`, 'people')
+      expect(page.nextLink).toBe('/next')
+    },
+  )
+
+  it.each(['7', '{"href":"/next"}', '["/next"]'])('does not end with a link like %s', (link) => {
+    const body = `{"value":[],"nextLink":${link}}`
+    expect(() => parseReferencePage(body, 'people')).toThrow(
+      new SyntaxError('its next link is not a text'),
+    )
+  })
+
   it.each(['[]', '{"value":[]}', '{"value":[],"nextLink":null}', '{"value":[],"nextLink":""}'])(
     'may be empty and the last (%s)',
     (body) => {

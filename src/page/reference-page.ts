@@ -21,11 +21,20 @@ export interface ReferencePage {
  */
 export function parseReferencePage(text: string, collection: string, name?: string): ReferencePage {
   const body = parseExactly(text)
-  const envelope = lowerCased(body)
-  const nextLink = envelope?.['nextlink']
+  const nextLink = nextLinkOf(body)
   const known = name === undefined ? {} : { name }
   const references = rows(contentOf(body), known).map((row) => complete(row, collection))
-  return typeof nextLink === 'string' && nextLink !== '' ? { references, nextLink } : { references }
+  return nextLink === undefined ? { references } : { references, nextLink }
+}
+
+/** The link in any spelling of its name: null or an empty text in another one ends nothing, and no other form is an end. */
+function nextLinkOf(body: unknown): string | undefined {
+  const links = Object.entries(Object(body)).flatMap(([name, link]) =>
+    name.toLowerCase() === 'nextlink' ? [link ?? ''] : [],
+  )
+  if (!links.every((link) => typeof link === 'string'))
+    throw new SyntaxError('its next link is not a text')
+  return links.findLast(Boolean)
 }
 
 /**
@@ -83,7 +92,7 @@ function contentOf(body: unknown): unknown {
 const NAMES = ['referencename', 'name', 'reference', 'externalreferencename']
 const VALUES = ['externalreference', 'referencevalue', 'externalreferencevalue', 'value']
 const IDS = ['internalreference', 'internalid', 'id']
-const KNOWN: ReadonlySet<string> = new Set(['nextlink', ...NAMES, ...VALUES, ...IDS])
+const KNOWN: ReadonlySet<string> = new Set([...NAMES, ...VALUES, ...IDS])
 const LONGEST_KNOWN = Math.max(...[...KNOWN].map(({ length }) => length))
 
 interface Row {

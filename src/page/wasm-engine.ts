@@ -50,8 +50,6 @@ const KEEP_MEMORY_BYTES = 40 * 1024 * 1024
 const DONE = 1
 const NOTHING_YET = 2
 const IN_ELEMENT = 3
-/** A link position that means null; 0 means that the chunk has no link. */
-const NULL_LINK = 1
 
 /** Creates the engine of a scanner. Each engine has its own memory. */
 export function createWasmEngine(
@@ -172,8 +170,7 @@ class WasmEngine implements ScanEngine {
     if (deltaLinkAt.value !== 0) this.#deltaLink = this.#link(deltaLinkAt.value, deltaLinkEnd.value)
   }
 
-  #link(at: number, end: number): string | undefined {
-    if (at === NULL_LINK) return undefined
+  #link(at: number, end: number): string {
     return JSON.parse(this.#textAt(at, end).toString())
   }
 

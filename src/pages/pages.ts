@@ -285,7 +285,7 @@ async function* inParts(
       if (bytes > MAX_PAGE_BYTES || bytes - lastRecord.bytes > MAX_BARREN_BYTES) throw endlessBody()
       if (performance.now() - lastRecord.at > slowestMs) throw tooSlow()
     }
-    return { type: 'page', batch: EMPTY, end: ended(scanner) }
+    return { type: 'page', batch: EMPTY, end: scanner.end() }
   } catch (error) {
     const mayPass = error instanceof ConnectorError && error.failure === 'transient'
     if (isBegun && (mayPass || error instanceof MalformedPageError)) yield { type: 'interrupted' }
@@ -298,13 +298,7 @@ const EMPTY = createJsonBatch([])
 function scan(scanner: PageScanner, chunks: readonly Buffer[]) {
   scanner.begin()
   const batch = scanned(scanner, chunks)
-  return { batch, end: ended(scanner) }
-}
-
-/** The end of a page; an empty link counts as none. */
-function ended(scanner: PageScanner): PageEnd {
-  const { nextLink, deltaLink, count } = scanner.end()
-  return { count, ...(nextLink && { nextLink }), ...(deltaLink && { deltaLink }) }
+  return { batch, end: scanner.end() }
 }
 
 /** Scans the next bytes, and checks that a warehouse can identify rows by their keys. */

@@ -90,6 +90,7 @@ export class BodyWriter {
       `"${this.#pick(['value', 'value', 'Value', 'v\\u0061lue'])}"${this.#colon()}${this.#items()}`,
     ]
     if (this.#chance(3)) members.push(`"nextLink"${this.#colon()}${this.#link()}`)
+    if (this.#chance(10)) members.push(`"NextLink"${this.#colon()}${this.#link()}`)
     if (this.#chance(3)) members.push(`"DeltaLink"${this.#colon()}${this.#link()}`)
     if (this.#chance(3)) members.push(`"@odata.${this.#text()}"${this.#colon()}${this.#value(3)}`)
     if (this.#chance(30)) members.push(`"VALUE"${this.#colon()}[]`)

@@ -126,8 +126,10 @@ export function judgedByParse(body: Uint8Array): ParsedPage | undefined {
 
 /** The link; undefined if there is none, null if it is not valid. */
 function linkOf(page: Readonly<Record<string, unknown>>, name: string): string | undefined | null {
-  const link = Object.entries(page).find(([key]) => lower(key) === name)?.[1] ?? undefined
-  return link === undefined || typeof link === 'string' ? link : null
+  const links = Object.entries(page).flatMap(([key, link]) =>
+    lower(key) === name ? [link ?? ''] : [],
+  )
+  return links.every((link) => typeof link === 'string') ? links.findLast(Boolean) : null
 }
 
 function recordOf(element: unknown): ParsedRecord | undefined {

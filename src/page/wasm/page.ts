@@ -43,7 +43,7 @@ let dataValueStart: u32 = 0
 
 /** Whether `value` has been found. */
 export let itemsSeen: bool = false
-/** The last links in this chunk: 0 for none, 1 for null, otherwise the position of the opening quote. */
+/** The last links in this chunk: the position of the opening quote, 0 for none. */
 export let nextLinkAt: u32 = 0
 export let nextLinkEnd: u32 = 0
 export let deltaLinkAt: u32 = 0
@@ -157,14 +157,13 @@ export function close(at: u32): u32 {
 export function settle(wanted: u32, start: u32, end: u32, escaped: bool): void {
   if (inside == ELEMENT) take(0, wanted, start, end, escaped)
   else if (inside == CHANGE_DATA) take(1, wanted, start, end, escaped)
-  else {
-    const link: u32 = load<u8>(start) == 0x22 ? start : 1
-    if (wanted == NEXT_LINK) {
-      nextLinkAt = link
-      nextLinkEnd = end
-    } else if (wanted == DELTA_LINK) {
-      deltaLinkAt = link
-      deltaLinkEnd = end
-    }
+  else if (load<u8>(start) != 0x22 || end - start == 2) return
+  // A page has a link if it has one in any spelling of its name: null and an empty text in another one end nothing.
+  else if (wanted == NEXT_LINK) {
+    nextLinkAt = start
+    nextLinkEnd = end
+  } else if (wanted == DELTA_LINK) {
+    deltaLinkAt = start
+    deltaLinkEnd = end
   }
 }
