@@ -5,6 +5,7 @@ import { duckDbDialect } from './dialect.ts'
 import { createLanding, readFile } from './landing.ts'
 import { createFile, SCHEMAS } from './new-file.ts'
 import { isParquetFolder } from './parquet.ts'
+import { isTaken } from './publish.ts'
 import { withRenewableFile } from './renew-file.ts'
 import { assertPublishable, prepareReplacement } from './replace-file.ts'
 import { takeOver } from './take-over.ts'
@@ -19,7 +20,8 @@ export const duckDb: Engine = {
       await inspect(asked).finally(() => asked.close())
     } else await createFile(path, folder, claim(duckDbDialect))
     const written = isParquetFolder(publish) ? [publish] : []
-    const landing = createLanding(path, await patience(() => openDatabase(path, folder, written)))
+    const database = await patience(() => openDatabase(path, folder, written))
+    const landing = createLanding(path, database, !isTaken(publish))
     try {
       await landing.run(SCHEMAS)
       await takeOver(landing, path, log)

@@ -17,8 +17,12 @@ export async function readFile(path: string, patience: Patience): Promise<Landin
   return createLanding(path, await patience(() => openDatabase(path)))
 }
 
-/** A DuckDB file that is open. */
-export function createLanding(path: string, { connection, close }: Database): Landing {
+/** A DuckDB file that is open. `isFirst`: there was no copy yet at the path of its copy. */
+export function createLanding(
+  path: string,
+  { connection, close }: Database,
+  isFirst?: boolean,
+): Landing {
   const query = (sql: string) => texts(connection, sql)
   let room = 0
   return {
@@ -96,7 +100,7 @@ export function createLanding(path: string, { connection, close }: Database): La
       await connection.run('CHECKPOINT').catch((error) => {
         throw unwritable(error)
       })
-      if (!isParquetFolder(copy)) return publish(path, copy)
+      if (!isParquetFolder(copy)) return publish(path, copy, isFirst)
       await publishParquet(connection, copy).catch((error) => {
         throw unpublished(copy, error)
       })

@@ -19,12 +19,18 @@ const MODE = 0o400
 /** The file that becomes a copy when it is complete. */
 export const partialOf = (copy: string) => `${copy}.publish`
 
+/** Whether there is anything at the path of a copy; an empty file is nothing. */
+export function isTaken(copy: string): boolean {
+  return (statSync(copy, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
 /**
  * Atomically replaces the previous copy of a file, and keeps its mode: processes that read the previous copy
  * continue with it. Nobody may write the file meanwhile. If it throws a ConnectorError, the copy has not
- * changed.
+ * changed. If it is the first one, what is there now is of somebody else, who has taken the path since the sync began.
  */
-export function publish(file: string, copy: string): void {
+export function publish(file: string, copy: string, isFirst = false): void {
+  if (isFirst && isTaken(copy)) throw notACopy(copy, 'remove this one')
   const fresh = partialOf(copy)
   try {
     const mode = existsSync(copy) ? statSync(copy).mode & 0o777 : MODE
@@ -42,6 +48,15 @@ export function publish(file: string, copy: string): void {
     rmSync(fresh, { force: true })
     throw unpublished(copy, error)
   }
+}
+
+/** The error for a path that has something else than a copy. */
+export function notACopy(copy: string, otherwise: string): ConnectorError {
+  return new ConnectorError(
+    'config',
+    'not-a-copy',
+    `The file given by --publish is not a copy of this warehouse, so it is not replaced: ${copy}. Name another file, or ${otherwise}.`,
+  )
 }
 
 /** The error for a copy that cannot be written. */

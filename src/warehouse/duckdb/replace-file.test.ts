@@ -54,6 +54,18 @@ describe('a copy of a warehouse', () => {
     },
   )
 
+  it('is not written over that of another tenant who has published there since the sync began', async () => {
+    const copy = at('copy.duckdb')
+    const script: Script = async (output) => {
+      await sync(copy, { ...ACME, tenant: 'other' }, at('other.duckdb'))
+      await sending('{"id":2}')(output)
+    }
+    const streams = new Map([[streamOf('jobs', {}), script]])
+    const { failures } = await syncLists(at('w.duckdb'), streams, { publish: copy, owner: ACME })
+    expect(failures).toMatchObject([{ error: { id: 'not-a-copy' } }])
+    expect(await ask(copy, 'SELECT id FROM jobs')).toEqual([{ id: '1' }])
+  })
+
   it('may be beside it under any other name', async () => {
     await sync(at('w.duckdb.copy'))
     expect(await ask(at('w.duckdb.copy'), 'SELECT id FROM jobs')).toEqual([{ id: '1' }])

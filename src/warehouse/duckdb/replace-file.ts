@@ -10,7 +10,7 @@ import { closingOnError, hasContent, openDatabase } from './database.ts'
 import { readFile } from './landing.ts'
 import { madeByOthers } from './others.ts'
 import { assertParquetFolder, isParquetFolder } from './parquet.ts'
-import { partialOf, unpublished } from './publish.ts'
+import { isTaken, notACopy, partialOf, unpublished } from './publish.ts'
 import { spanBefore } from './take-over.ts'
 
 /**
@@ -185,7 +185,7 @@ export async function assertPublishable(
   } catch (error) {
     throw unpublished(copy, error)
   }
-  if (!existsSync(copy) || statSync(copy).size === 0) return
+  if (!isTaken(copy)) return
   // A copy may have been given to another user. No sync writes into a file that it cannot read.
   if (!isReadable(copy)) return
   if (!(await isOf(owner, copy))) throw notACopy(copy, 'remove this one')
@@ -195,14 +195,6 @@ export async function assertPublishable(
   throw notACopy(
     copy,
     'if this one is an old copy that you have made writable, run chmod a-w on it',
-  )
-}
-
-function notACopy(copy: string, otherwise: string): ConnectorError {
-  return new ConnectorError(
-    'config',
-    'not-a-copy',
-    `The file given by --publish is not a copy of this warehouse, so it is not replaced: ${copy}. Name another file, or ${otherwise}.`,
   )
 }
 
