@@ -135,6 +135,14 @@ describe('rows of a person who is suppressed now are deleted, although no state 
     expect([(await sync()).exitCode, held().length]).toEqual([0, 6])
   })
 
+  it('because their state cannot be used', async () => {
+    const { sync, platform } = await startUnread([1, 2, 3, 4, 5, 6])
+    await sync()
+    scenario.platform = withState(platform, 'clockings', (blob) => ({ ...blob, tracked: 'yes' }))
+    suppress()
+    expect([(await sync()).exitCode, held().length]).toEqual([0, 6])
+  })
+
   it('because the sync that had written them was killed', async () => {
     const { sync } = await startUnread([1, 2, 3, 4, 5, 6])
     await sync({ killAfter: 9 })

@@ -256,7 +256,9 @@ export function plan(decision: Decision, task: StreamTask, tools: StateTools): S
   if (decision.do === 'refuse') throw decision.error
   const begin = ({ why, warning, replacesOlder }: Beginning, cursor: number) => {
     if (warning !== undefined) tools.log.warn(warning)
-    const values = { ...decision.identity, replacesOlder, cursor }
+    // The warehouse may have rows of people who are left out now.
+    const isSuppressionNew = task.mode === 'incremental' && warning !== undefined && replacesOlder
+    const values = { ...decision.identity, replacesOlder, cursor, isSuppressionNew }
     return createStreamState({ values, from: why }, task, tools)
   }
   if (decision.do === 'begin') return begin(decision, decision.cursor)
