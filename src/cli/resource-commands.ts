@@ -183,7 +183,7 @@ export function addWebhooks(program: Command, act: Act): Command {
     )
   const load = () => import('./webhooks-actions.ts')
   const only = 'only those of these collections, separated by commas'
-  const collections = ['--collection <names>', only, separated] as const
+  const collections = ['--collection <names>', only, (names: string) => names.split(',')] as const
   noun
     .command('create')
     .description('create a webhook; its key goes to a new file, because it cannot be read again')
@@ -225,10 +225,6 @@ export function addWebhooks(program: Command, act: Act): Command {
     .option(...collections)
     .action((options: TestOptions) => act(async (tools) => (await load()).test(tools, options)))
   return noun
-}
-
-function separated(names: string): readonly string[] {
-  return names.split(',')
 }
 
 function addReference(

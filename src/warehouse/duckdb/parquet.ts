@@ -63,7 +63,8 @@ export function assertParquetFolder(
 
 /**
  * Writes a Parquet file for each view of the schema `flat`. Each replaces the earlier one at once: who reads that goes on
- * with it. Throws the first error after all views that can be read have been written. The folder must be among those that DuckDB may write to.
+ * with it. Throws the first error after all views that can be read have been written. The folder must be among those that
+ * DuckDB may write to.
  */
 export async function publishParquet(connection: DuckDBConnection, folder: string): Promise<void> {
   const [[tenant = '', environment = '', moment = ''] = []] = await asTexts(connection, OWNER)
@@ -80,7 +81,7 @@ export async function publishParquet(connection: DuckDBConnection, folder: strin
   if (added.length > 0 || before === undefined)
     await tell({ tenant, environment, moment: last, rows: counted, begun })
   const rows: Record<string, number> = {}
-  const failures: Error[] = []
+  let failure: unknown
   for (const [stream, columns] of views) {
     const path = join(folder, fileName(stream))
     const query = `SELECT ${columns.join(', ')} FROM flat.${quoted(stream)} AS source`
@@ -93,13 +94,12 @@ export async function publishParquet(connection: DuckDBConnection, folder: strin
     } catch (error) {
       // Its earlier file stays, and the streams after it get theirs.
       if (counted[stream] !== undefined) rows[stream] = counted[stream]
-      failures.push(error as Error)
+      failure ??= error
     }
   }
   // The note of a file stays until the file is gone.
   for (const stream of known)
     if (!(stream in rows)) rmSync(join(folder, fileName(stream)), { force: true })
-  const [failure] = failures
   if (failure === undefined) return await tell({ tenant, environment, moment, rows })
   await tell({ tenant, environment, moment: last, rows, begun })
   throw failure
