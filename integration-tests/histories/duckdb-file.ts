@@ -3,6 +3,7 @@ import { DuckDBConnection } from '@duckdb/node-api'
 import type { Stream } from '../../src/streams/collections.ts'
 import { streamSpec } from '../../src/streams/streams.ts'
 import { tableRows } from '../testing/compare.ts'
+import { askOf } from '../testing/protime.ts'
 import type { StreamState } from './warehouses.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -28,7 +29,7 @@ export async function heldBy(
   connection: DuckDBConnection,
   streams: readonly Stream[],
 ): Promise<Held> {
-  const ask = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJson()
+  const ask = askOf(connection)
   const states = new Map<string, StreamState>()
   for (const { stream, state } of await ask('FROM _protime.states'))
     states.set(String(stream), JSON.parse(String(state)))

@@ -1,5 +1,5 @@
 import { quoted } from '../../src/warehouse/sql.ts'
-import { withDuckDb } from '../testing/protime.ts'
+import { askOf, withDuckDb } from '../testing/protime.ts'
 import type { TestServer } from './server.ts'
 
 /** What the flat views of a warehouse in PostgreSQL and of a DuckDB file do not have in common. */
@@ -10,7 +10,7 @@ export function flatDifferences(
 ): Promise<string[]> {
   // The file is open once, because that costs as much as the questions about a view.
   return withDuckDb(file, async (connection) => {
-    const ask = async (sql: string) => (await connection.runAndReadAll(sql)).getRowObjectsJson()
+    const ask = askOf(connection)
     const views = await ask(
       "SELECT view_name AS name FROM duckdb_views() WHERE schema_name = 'flat' AND view_name <> 'inventory' ORDER BY ALL",
     )

@@ -9,8 +9,8 @@ import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
 
 const FEW = 'people,jobs,sectors,clockings,calculated_totals'
 const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
-/** Of each kind, the second in a sync that reads everything anew; dozens each night. */
 const { HISTORIES_SCALE } = process.env
+/** Of each kind, the second in a sync that reads everything anew; dozens each night. */
 const KILLS = HISTORIES_SCALE === undefined ? 2 : 3 * Math.ceil(Number(HISTORIES_SCALE) / 5)
 
 let server: TestServer

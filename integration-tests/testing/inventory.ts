@@ -2,6 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import type { JsonSchema } from '../../src/records/stream-spec.ts'
 import type { Stream } from '../../src/streams/collections.ts'
 import { keyOf, readStreamSchema, streams } from '../../src/streams/streams.ts'
+import { askOf } from './protime.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -10,8 +11,7 @@ type Row = Readonly<Record<string, unknown>>
  * would. What the inventory does not vouch for is left out.
  */
 export async function inventoryDifferences(connection: DuckDBConnection): Promise<string[]> {
-  const ask = async (sql: string): Promise<Row[]> =>
-    (await connection.runAndReadAll(sql)).getRowObjectsJson()
+  const ask = askOf(connection)
   const inventory = await ask('SELECT * FROM main.inventory WHERE "isComplete"')
   const found: string[] = []
   for (const level of ['keys', 'rows'])

@@ -70,9 +70,13 @@ export async function withDuckDb<T>(
 
 /** What a question in SQL is answered, by column. */
 export function ask(path: string, sql: string): Promise<Record<string, unknown>[]> {
-  return withDuckDb(path, async (connection) =>
-    (await connection.runAndReadAll(sql)).getRowObjectsJson(),
-  )
+  return withDuckDb(path, (connection) => askOf(connection)(sql))
+}
+
+/** Asks a file that is open. */
+export function askOf(connection: DuckDBConnection) {
+  return async (sql: string): Promise<Record<string, unknown>[]> =>
+    (await connection.runAndReadAll(sql)).getRowObjectsJson()
 }
 
 /** What a run of `protime verify` said. */

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { DELETE, SKIP, UPSERT } from '../records/record-batch.ts'
-import { createLiveKeys, type LiveKeys, type OtherRows } from './live-keys.ts'
-import { createIdBudget } from './stored-keys.ts'
+import type { LiveKeys, OtherRows } from './live-keys.ts'
 import { batch } from './testing/batch.ts'
+import { liveKeys } from './testing/live-keys.ts'
 
 /**
  * Keys in the middle of a complete read: 1 is found, 2 is found but unconfirmed, 3 is not found, 4 was on a page that was
  * interrupted, and 5 was unconfirmed before the read, which has not found it. 6 is unknown.
  */
 function keysOfRead(): LiveKeys {
-  const keys = createLiveKeys(undefined, 'people', createIdBudget(new Map([['people', 0]])))
+  const keys = liveKeys()
   keys.observe(batch(...[1, 2, 3, 5].map((id) => ({ id }))), 'window')
   keys.leaveUnconfirmed([5])
   keys.beginReading()
@@ -43,11 +43,7 @@ describe('of the rows of a read', () => {
 
   it('any may be in the warehouse, or have been met, if the keys are not tracked', () => {
     const keys = keysOfRead()
-    const untracked = createLiveKeys(
-      { ...keys.encode(), isTracked: false },
-      'people',
-      createIdBudget(new Map()),
-    )
+    const untracked = liveKeys({ ...keys.encode(), isTracked: false })
     expect(ALL.filter(untracked.mayBeWritten)).toEqual(ALL)
     expect(ALL.filter(untracked.mayHaveMet)).toEqual(ALL)
   })
@@ -75,7 +71,7 @@ describe('a row that only a recheck has', () => {
     keys.skipFound(rows, others)
     keys.observe(rows, 'window')
     after(keys)
-    const next = createLiveKeys(keys.encode(), 'people', createIdBudget(new Map([['people', 0]])))
+    const next = liveKeys(keys.encode())
     return next.unconfirmed()
   }
 
@@ -95,7 +91,7 @@ describe('a row that only a recheck has', () => {
 })
 
 it('a row from before the window does not count as missing if the delta has reported its deletion', () => {
-  const keys = createLiveKeys(undefined, 'people', createIdBudget(new Map([['people', 0]])))
+  const keys = liveKeys()
   keys.observe(batch({ id: 1 }, { id: 2 }, { id: 3 }), 'history')
   const changes = batch({ id: 1, kind: DELETE }, { id: 2, kind: DELETE })
   keys.observe(changes, 'window', { isChange: true })

@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { DELETE, SKIP, SOFT_DELETE, UPSERT } from '../records/record-batch.ts'
-import { createLiveKeys, type LiveKeys } from './live-keys.ts'
+import type { LiveKeys } from './live-keys.ts'
 import type { PlaceOf } from './observed-batch.ts'
-import { createIdBudget } from './stored-keys.ts'
 import { type BatchItem, batch } from './testing/batch.ts'
-
-function liveKeys(
-  stored?: ReturnType<LiveKeys['encode']>,
-  ids = createIdBudget(new Map([['people', 0]])),
-): LiveKeys {
-  return createLiveKeys(stored, 'people', ids)
-}
+import { liveKeys } from './testing/live-keys.ts'
 
 /** The rows that would be deleted. */
 function deletes(keys: LiveKeys): unknown[] {

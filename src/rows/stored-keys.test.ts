@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { seeded } from '../page/testing/generated-body.ts'
 import { UPSERT } from '../records/record-batch.ts'
-import { createLiveKeys, type LiveKeys } from './live-keys.ts'
-import { charactersOf, createIdBudget, type IdBudget, type StoredKeys } from './stored-keys.ts'
+import type { LiveKeys } from './live-keys.ts'
+import { charactersOf, createIdBudget } from './stored-keys.ts'
 import { batch } from './testing/batch.ts'
+import { liveKeys } from './testing/live-keys.ts'
 
 describe('the room that the state has for ids', () => {
   it('is shared as needed: one stream may use nearly all of it', () => {
@@ -71,9 +72,6 @@ describe('the room that the state has for ids', () => {
 })
 
 describe('keys that need too much room', () => {
-  function liveKeys(stored: StoredKeys | undefined, ids: IdBudget): LiveKeys {
-    return createLiveKeys(stored, 'people', ids)
-  }
   const anyRoom = () => createIdBudget(new Map([['people', 0]]))
   const deletes = (keys: LiveKeys) => [...keys.gone()]
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBConnection } from '@duckdb/node-api'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { ask, askOf, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { DELETE, SOFT_DELETE } from '../records/record-batch.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import {
@@ -83,15 +83,12 @@ async function writeInEachWay(path: string, stream: StreamSpec, names: readonly 
 
 /** The rows that live, by the names of the service. */
 async function content(path: string): Promise<Map<number, Fields>> {
-  const [columns = [], rows = []] = await withDuckDb(path, async (connection) => {
-    const questions = [
+  const [columns, rows] = await withDuckDb(path, async (connection) => {
+    const ask = askOf(connection)
+    const columns = await ask(
       'SELECT property, name FROM _protime.columns WHERE variant_of IS NULL',
-      'FROM jobs',
-    ]
-    const answers = []
-    for (const sql of questions)
-      answers.push((await connection.runAndReadAll(sql)).getRowObjectsJson())
-    return answers
+    )
+    return [columns, await ask('FROM jobs')] as const
   })
   const found = new Map<number, Fields>()
   for (const row of rows) {
