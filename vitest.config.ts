@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { defaultExclude, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Tests connect to this machine only. Otherwise Node would read these certificates for 50 ms at each start of a program.
@@ -43,11 +43,20 @@ class LongestFirst extends BaseSequencer {
 /** Much longer than any test needs on a quiet machine: it only ends what hangs. */
 const HANGS_AFTER_MS = 240_000
 
-/** What `npm test` runs. */
-const GATE = {
+/** All tests but those of the night, as `npx vitest run` runs them. */
+const ALL = {
   include: ['{src,emulator,integration-tests,scripts,bench,deploy}/**/*.test.ts'],
   testTimeout: HANGS_AFTER_MS,
 }
+
+/** What `npm run test:thorough` runs: what needs a PostgreSQL server, kills, draws at random, attacks, or packs the packages. */
+const THOROUGH = [
+  'integration-tests/{postgres,histories,hostile,library}/**/*.test.ts',
+  '{src,integration-tests}/**/*{histories,kills}.test.ts',
+  'integration-tests/protime/protime-person.test.ts',
+  'src/warehouse/random-commits.test.ts',
+  'scripts/packages.test.ts',
+]
 
 /** What `--mode nightly` runs and takes long: the demo, large data, and many more histories, with a new seed each time. */
 const NIGHTLY = {
@@ -75,9 +84,16 @@ const NIGHTLY = {
   },
 }
 
+/** By mode; `quick` is what `npm test` runs. */
+const MODES: Readonly<Record<string, object>> = {
+  quick: { ...ALL, exclude: [...defaultExclude, ...THOROUGH] },
+  thorough: { ...ALL, include: THOROUGH },
+  nightly: NIGHTLY,
+}
+
 export default defineConfig(({ mode }) => ({
   test: {
-    ...(mode === 'nightly' ? NIGHTLY : GATE),
+    ...(MODES[mode] ?? ALL),
     // A fresh worker for each file would cost a third of the time.
     isolate: false,
     // Node loads the modules; see compiled.mjs.

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Tenant } from '../engines/tenant.ts'
 import { protime } from '../testing/protime.ts'
 import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
-import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
+import { startServer, type TestServer } from './server.ts'
 
 let server: TestServer
 let folder: string
 let tenant: Tenant
 beforeAll(async () => {
-  if (!IS_LEFT_OUT) server = await startServer()
+  server = await startServer()
 })
 afterAll(() => server?.stop())
 beforeEach(async () => {
@@ -35,7 +35,7 @@ const [past, running] = [-1, 0].map((months) => {
     .slice(0, 7)
 }) as [string, string]
 
-describe.skipIf(IS_LEFT_OUT)('protime close in PostgreSQL', () => {
+describe('protime close in PostgreSQL', () => {
   it('closes a month that is over and read, and says why it does not close another one', async () => {
     const refusal = async (settings: object, month: string) => {
       const { exitCode, stderr } = await run(settings, 'close', month)

@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConnectorError } from '../../src/ground/errors.ts'
 import type { Landing, OpenSettings, Patience } from '../../src/warehouse/landing.ts'
 import { postgres } from '../../src/warehouse/postgres/engine.ts'
-import { type Fate, IS_LEFT_OUT, startProxy, startServer, type TestServer } from './server.ts'
+import { type Fate, startProxy, startServer, type TestServer } from './server.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  if (!IS_LEFT_OUT) server = await startServer()
+  server = await startServer()
 })
 afterAll(() => server?.stop())
 
@@ -27,7 +27,7 @@ function open(address: string, settings: Partial<OpenSettings> = {}): Promise<La
   })
 }
 
-describe.skipIf(IS_LEFT_OUT)('a warehouse in PostgreSQL', () => {
+describe('a warehouse in PostgreSQL', () => {
   it('has one sync at a time, and is free when that ends or loses its connections', async () => {
     const address = server.address('locked')
     const first = await open(address)

@@ -13,12 +13,12 @@ import { createTenant } from '../histories/tenant.ts'
 import { protime, verifiedDifferences } from '../testing/protime.ts'
 import { forgotten, inFile, inSchema, type Remembered, remember } from './as-of.ts'
 import { flatDifferences } from './flat-views.ts'
-import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
+import { startServer, type TestServer } from './server.ts'
 
 let server: TestServer
 let schemas = 0
 beforeAll(async () => {
-  if (!IS_LEFT_OUT) server = await startServer()
+  server = await startServer()
 })
 afterAll(() => server?.stop())
 
@@ -100,7 +100,7 @@ async function land({ seed, stream, seeded, turns }: TwoWarehouses): Promise<voi
   }
 }
 
-describe.skipIf(IS_LEFT_OUT)('a random history', () => {
+describe('a random history', () => {
   it(
     'makes DuckDB and PostgreSQL equal to the service and to each other at every change',
     async () => {

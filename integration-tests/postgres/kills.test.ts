@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Tenant } from '../engines/tenant.ts'
 import { protime, startProtime, verify } from '../testing/protime.ts'
 import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
-import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
+import { startServer, type TestServer } from './server.ts'
 
 const FEW = 'people,jobs,sectors,clockings,calculated_totals'
 const CHANGES = { inserts: 60, updates: 60, deletes: 40, softDeletes: 5 }
@@ -17,7 +17,7 @@ let server: TestServer
 let folder: string
 let tenant: Tenant
 beforeAll(async () => {
-  if (!IS_LEFT_OUT) server = await startServer()
+  server = await startServer()
 })
 afterAll(() => server?.stop())
 beforeEach(async () => {
@@ -34,7 +34,7 @@ function words(schema: string): string[] {
 
 const BACKENDS = "FROM pg_stat_activity WHERE application_name = 'protime'"
 
-describe.skipIf(IS_LEFT_OUT)('after kills at any moment, the warehouse equals the service', () => {
+describe('after kills at any moment, the warehouse equals the service', () => {
   it.each<[string, (child: { kill(): void }) => Promise<unknown>]>([
     ['the process', async (child) => child.kill()],
     ['its connections', () => server.query(`SELECT pg_terminate_backend(pid) ${BACKENDS}`)],

@@ -5,13 +5,13 @@ import type { Row } from '../engines/tenant.ts'
 import { PRIVACY_KEY } from '../histories/history.ts'
 import { protime } from '../testing/protime.ts'
 import { type SyncedTenant, startSyncedTenant } from '../testing/synced-tenant.ts'
-import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
+import { startServer, type TestServer } from './server.ts'
 
 let server: TestServer
 let tenant: SyncedTenant
 let schemas = 0
 beforeAll(async () => {
-  if (!IS_LEFT_OUT) server = await startServer()
+  server = await startServer()
 })
 afterAll(() => server?.stop())
 afterEach(() => tenant.close())
@@ -24,7 +24,7 @@ async function start(streams: readonly string[], options: EmulatorOptions) {
   return tenant
 }
 
-describe.skipIf(IS_LEFT_OUT)('a client that no longer sees half of the people', () => {
+describe('a client that no longer sees half of the people', () => {
   const hideHalf = () => tenant.emulator.hide((person) => person % 2 === 0)
   const showAll = () => tenant.emulator.hide(() => false)
   const differences = async () => (await tenant.verify()).summary
@@ -143,7 +143,7 @@ describe.skipIf(IS_LEFT_OUT)('a client that no longer sees half of the people', 
   })
 })
 
-describe.skipIf(IS_LEFT_OUT)('the statements of protime person sql', () => {
+describe('the statements of protime person sql', () => {
   it('delete a person, also where rows wait after an interrupted read, as they say', async () => {
     const options = { people: 30, months: 0, pageSize: 10 }
     const { emulator, sync, settings, ask, folder, warehouse } = await start(['people'], options)
@@ -174,7 +174,7 @@ describe.skipIf(IS_LEFT_OUT)('the statements of protime person sql', () => {
   })
 })
 
-describe.skipIf(IS_LEFT_OUT)('the rows that are older than what is kept', () => {
+describe('the rows that are older than what is kept', () => {
   it('leave each dated stream once, deleted ones and those that the service no longer lists too', async () => {
     const dated = ['clockings', 'calculated_totals', 'absences', 'paid_presences', 'breaks']
     const { emulator, sync, settings, counts, ask, verify } = await start([...dated, 'people'], {
@@ -210,7 +210,7 @@ describe.skipIf(IS_LEFT_OUT)('the rows that are older than what is kept', () => 
   })
 })
 
-describe.skipIf(IS_LEFT_OUT)('what was known of a person before', () => {
+describe('what was known of a person before', () => {
   it('leaves the history of every stream, and nothing else does', async () => {
     const { emulator, sync, settings, ask, folder, warehouse } = await start(
       ['people', 'contracts', 'clockings', 'external_references'],
@@ -249,7 +249,7 @@ describe.skipIf(IS_LEFT_OUT)('what was known of a person before', () => {
   })
 })
 
-describe.skipIf(IS_LEFT_OUT)('a history', () => {
+describe('a history', () => {
   it('ends with a rewrite only by the word, begins anew, and ends for good by another word', async () => {
     const { emulator, sync, settings, ask, folder, warehouse } = await start(['jobs'], {
       people: 2,

@@ -3,10 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../engines/command.ts'
-import { hasPostgreSql, type PostgreSql, startPostgreSql } from '../engines/meltano/postgresql.ts'
-
-/** Where there is no server, these tests are left out; a job of its own must have one. */
-export const IS_LEFT_OUT = !hasPostgreSql() && process.env['CI'] === undefined
+import { type PostgreSql, startPostgreSql } from '../engines/meltano/postgresql.ts'
 
 /** A server with a database for warehouses. */
 export interface TestServer extends Omit<PostgreSql, 'user'> {

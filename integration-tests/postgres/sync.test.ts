@@ -6,7 +6,7 @@ import { PRIVACY_KEY } from '../histories/history.ts'
 import { protime, verify } from '../testing/protime.ts'
 import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
 import { flatDifferences } from './flat-views.ts'
-import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
+import { startServer, type TestServer } from './server.ts'
 
 /** Streams of each kind; all of them cost most of a second each time. */
 const FEW = ['people', 'jobs', 'sectors', 'clockings', 'calculated_totals']
@@ -17,7 +17,7 @@ let folder: string
 let tenant: Tenant
 let schemas = 0
 beforeAll(async () => {
-  if (!IS_LEFT_OUT) server = await startServer()
+  server = await startServer()
 })
 afterAll(() => server?.stop())
 beforeEach(async () => {
@@ -45,7 +45,7 @@ const syncFew = (...words: readonly string[]) => sync('--streams', FEW.join(',')
 const ask = async (sql: string) => (await server.query(sql)).trim()
 const verified = () => verify(...configured(), '--warehouse', address())
 
-describe.skipIf(IS_LEFT_OUT)('protime sync into PostgreSQL', () => {
+describe('protime sync into PostgreSQL', () => {
   it('makes the warehouse equal to the service, and its views equal to those of DuckDB', {
     timeout: 180_000,
   }, async () => {

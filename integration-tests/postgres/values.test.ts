@@ -5,12 +5,12 @@ import { engineOf } from '../../src/warehouse/landings.ts'
 import { storedColumns } from '../../src/warehouse/tables.ts'
 import { send, sending, streamOf, syncLists } from '../../src/warehouse/testing/list-source.ts'
 import { runSettings } from '../histories/property.ts'
-import { IS_LEFT_OUT, startServer, type TestServer } from './server.ts'
+import { startServer, type TestServer } from './server.ts'
 
 let server: TestServer
 let schemas = 0
 beforeAll(async () => {
-  if (!IS_LEFT_OUT) server = await startServer()
+  server = await startServer()
 })
 afterAll(() => server?.stop())
 
@@ -128,7 +128,7 @@ const record = fc.record({
   extra: value,
 })
 
-describe.skipIf(IS_LEFT_OUT)('in PostgreSQL', () => {
+describe('in PostgreSQL', () => {
   it('any record lands exactly or in second columns, and every view answers', async () => {
     const address = server.address(`values_${++schemas}`)
     await fc.assert(

@@ -23,11 +23,6 @@ const USER = 'protime'
 const PASSWORD = 'loopback-only'
 const INSTALLED = '/usr/lib/postgresql'
 
-/** Whether its programs are on this machine. */
-export function hasPostgreSql(): boolean {
-  return installed() !== undefined
-}
-
 /**
  * Starts the server of Debian's package `postgresql`, which is installed when it is missing, with a
  * data folder below `folder`. The server refuses to run as root: then `nobody` runs it.
