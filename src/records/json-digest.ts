@@ -101,6 +101,11 @@ export class JsonDigest {
 
   #number(bytes: Buffer, start: number): number {
     const end = scalarEnd(bytes, start)
+    if (areDigits(bytes, start, end)) {
+      // There is one way to write it.
+      this.#of(SEED.number, bytes, start, end)
+      return end
+    }
     const text = bytes.toString('latin1', start, end)
     const length = this.#write(this.#numberText(text))
     this.#of(SEED.number, this.#scratch, 0, length)
@@ -162,6 +167,14 @@ export class JsonDigest {
     // Both halves are 0 only for null.
     this.low = (a | b) === 0 ? 1 : b | 0
   }
+}
+
+function areDigits(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number
+    if (byte < ZERO || byte > NINE) return false
+  }
+  return true
 }
 
 /** A buffer that is large enough for the text, whatever its characters. */

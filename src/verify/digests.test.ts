@@ -1,8 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createCollector } from '../ground/v8.ts'
 import { JsonDigest, roundedNumber } from '../records/json-digest.ts'
 import { keyOf, RowDigest, type RowKey } from './digests.ts'
 import {
@@ -298,14 +296,4 @@ describe('the key of a row', () => {
   ])('of %j is %j', (texts, key) => {
     expect(keyOf(texts)).toBe(key)
   })
-})
-
-it('rows that have been read are released after some thousand rows', async () => {
-  const collect = createCollector()
-  const read = new WeakRef(Array.from({ length: 1000 }, (_, i) => ({ i })))
-  // Objects of a turn stay in memory until its end.
-  await turn()
-  collect(4096)
-  collect(4096)
-  expect(read.deref()).toBeUndefined()
 })

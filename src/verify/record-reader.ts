@@ -25,14 +25,22 @@ export interface RecordReader {
   read(bytes: Buffer, at: number): number
 }
 
-/** Creates the reader of records for a DuckDB file, which stores every value exactly. */
-export function createExactReader(shape: RowShape, columns: readonly Column[]): RecordReader {
+/**
+ * Creates the reader of records, or of their rows, for a landing of `protime sync`, which stores every value exactly. The
+ * places of the fields of these columns are the same in both.
+ */
+export function createExactReader(
+  shape: RowShape,
+  columns: readonly Column[],
+  of: 'records' | 'rows' = 'records',
+): RecordReader {
   const digest = new JsonDigest()
   const fields = createFieldList(digest)
   const times = new Set<number>()
   for (const { property, type, variantOf } of columns) {
     const place = fields.addedPlaceOf(property)
-    if (type === 'TIMESTAMP_NS' && variantOf === undefined) times.add(place)
+    // Rows have their times in this form already.
+    if (type === 'TIMESTAMP_NS' && variantOf === undefined && of === 'records') times.add(place)
   }
   return createReader(shape, digest, fields, {
     areNamesFolded: false,
@@ -204,7 +212,9 @@ function createReader(
 }
 
 function contentOf(bytes: Buffer, start: number, end: number): string | undefined {
-  const value: unknown = JSON.parse(bytes.toString('utf8', start, end))
+  const text = bytes.toString('utf8', start, end)
+  if (text.startsWith('"') && !text.includes('\\')) return text.slice(1, -1)
+  const value: unknown = JSON.parse(text)
   return typeof value === 'string' ? value : undefined
 }
 

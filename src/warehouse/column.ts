@@ -50,3 +50,8 @@ export function columnType({ type = [], format }: JsonSchema): ColumnType {
   if (format === 'date') return 'DATE'
   return format === 'date-time' ? 'TIMESTAMP_NS' : 'VARCHAR'
 }
+
+/** Whether the values of a type are strings in JSON. */
+export function isText(type: ColumnType): boolean {
+  return type === 'VARCHAR' || type === 'DATE' || type === 'TIMESTAMP_NS'
+}

@@ -7,8 +7,8 @@ export interface Landing {
   readonly sql: Dialect
   /** The rows of a query; all values as texts. */
   query(sql: string): Promise<(string | null)[][]>
-  /** The same by chunks and columns: all values must be texts already. */
-  stream(sql: string): AsyncIterable<TextColumns>
+  /** An expression for each row of a table, which is called `source`: a text in UTF-8. At most some thousand come at a time. */
+  texts(table: string, text: string): AsyncIterable<readonly Buffer[]>
   /** The rows of a query of the user, each as the JSON text of an object; a config error has the engine's words. */
   jsonRows(sql: string): Promise<string[]>
   /** Runs statements, separated by semicolons; or one statement with values for `$1`, `$2` and so on. */
@@ -67,12 +67,6 @@ export interface RowFile {
   readonly longest: number
   /** See `Encoded` in `row-encoder.ts`. */
   readonly imitatesRows: boolean
-}
-
-/** A chunk of rows, by columns: so only one column's texts need to be in memory. */
-export interface TextColumns {
-  readonly rowCount: number
-  valuesOf(column: number): readonly (string | null)[]
 }
 
 /** The visible tables and views, by names as the engine distinguishes them. */

@@ -1,7 +1,7 @@
-import type { DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBBlobValue, DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../../ground/errors.ts'
 import { type Column, HELPER } from '../column.ts'
-import type { Landing, LandingFailure, Patience, RowFile, TextColumns } from '../landing.ts'
+import type { Landing, LandingFailure, Patience, RowFile } from '../landing.ts'
 import { lowerCase, presentOwn, presentTables, presentViews } from '../present.ts'
 import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
@@ -29,7 +29,7 @@ export function createLanding(
     sql: duckDbDialect,
     query,
     jsonRows: (sql) => jsonRows(connection, sql),
-    stream: (sql) => chunksOf(connection, sql),
+    texts: (table, text) => textsOf(connection, table, text),
     async run(sql, values) {
       await connection.run(sql, values === undefined ? undefined : [...values])
     },
@@ -149,13 +149,47 @@ export function failureOf(error: unknown): LandingFailure {
   return { error: damaged, isOfAll }
 }
 
-async function* chunksOf(connection: DuckDBConnection, sql: string): AsyncIterable<TextColumns> {
-  const result = await connection.stream(sql)
-  for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) {
-    const { rowCount } = chunk
-    const now = chunk
-    const valuesOf = (column: number) => now.getColumnValues(column) as readonly (string | null)[]
-    yield { rowCount, valuesOf }
+/** The memory for reading all rows, in megabytes; with more, DuckDB would keep blocks of the file that are read once. */
+const READING_MB = 16
+/** What it may become for the sake of one row. */
+const MOST_MB = 4096
+/** DuckDB has several copies of so many rows at once. */
+const VECTOR = 2048
+
+/** As bytes: DuckDB's package would make a string of each. If the rows are too long to be read at once, there are more queries. */
+async function* textsOf(
+  connection: DuckDBConnection,
+  table: string,
+  text: string,
+): AsyncIterable<Buffer[]> {
+  const [[last] = []] = await texts(connection, `SELECT max(rowid) FROM ${table}`)
+  // By default, a megabyte waits to be read.
+  await connection.run("SET streaming_buffer_size = '100KB'")
+  let memory = READING_MB
+  await connection.run(`SET memory_limit = '${memory}MB'`)
+  let count = Number(last) + 1
+  for (let first = 0; first <= Number(last); ) {
+    const until = first + count
+    try {
+      const result = await connection.stream(
+        `SELECT encode(${text}), rowid FROM ${table} AS source WHERE rowid >= ${first} AND rowid < ${until}`,
+      )
+      for (;;) {
+        const chunk = await result.fetchChunk()
+        if (!chunk?.rowCount) break
+        yield (chunk.getColumnValues(0) as DuckDBBlobValue[]).map(({ bytes }) => bytes as Buffer)
+        first = Number(chunk.getColumnValues(1).at(-1)) + 1
+      }
+      first = until
+      count *= 2
+    } catch (error) {
+      if (!/Out of Memory/.test(String(error)) || (count === 1 && memory === MOST_MB)) throw error
+      if (count === 1) {
+        memory *= 2
+        await connection.run(`SET memory_limit = '${memory}MB'`)
+      }
+      count = Math.ceil(Math.min(count, VECTOR) / 8)
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { ConnectorError } from '../../ground/errors.ts'
 import { type Column, HELPER } from '../column.ts'
-import type { Landing, RowFile, TextColumns } from '../landing.ts'
+import type { Landing, RowFile } from '../landing.ts'
 import { presentOwn, presentTables, presentViews } from '../present.ts'
 import { NULL, QUOTING, SEPARATOR } from '../row-file.ts'
 import { quoted } from '../sql.ts'
@@ -56,7 +56,7 @@ export function createLanding(
       return rows.map((row) => [...row])
     },
     jsonRows: (text) => jsonRows(connection, sql.schemas, text),
-    stream: (text) => chunksOf(text),
+    texts: textsOf,
     async run(text, values) {
       await inside(() => connection.query(text, values))
     },
@@ -182,13 +182,13 @@ export function createLanding(
     await connection.copy(`COPY ${table} (${names}) FROM STDIN WITH (${FORM})`, path)
   }
 
-  async function* chunksOf(text: string): AsyncIterable<TextColumns> {
-    await connection.query(`DECLARE protime_rows NO SCROLL CURSOR FOR ${text}`)
+  async function* textsOf(table: string, text: string): AsyncIterable<Buffer[]> {
+    const query = `SELECT ${text} FROM ${table} AS source`
+    await connection.query(`DECLARE protime_rows NO SCROLL CURSOR FOR ${query}`)
     for (;;) {
       const { rows } = await connection.query(`FETCH ${CHUNK} FROM protime_rows`)
       if (rows.length === 0) break
-      const valuesOf = (column: number) => rows.map((row) => row[column] ?? null)
-      yield { rowCount: rows.length, valuesOf }
+      yield rows.map(([value]) => Buffer.from(value ?? ''))
     }
     await connection.query('CLOSE protime_rows')
   }
