@@ -20,6 +20,21 @@ import {
 /** More at night. */
 const { HISTORIES_SCALE = '1' } = process.env
 
+it('the keeper deletes each webhook that it replaces also where the list shows none', async () => {
+  const service = createFakeService()
+  const { connect } = service
+  service.connect = () => {
+    const client = connect()
+    return { ...client, webhooks: { ...client.webhooks, list: async function* () {} } }
+  }
+  const { keeper, store } = start(service)
+  for (let hours = 0; hours < 4 * 24; hours++) {
+    await keeper.round()
+    service.now += HOUR
+  }
+  expectKept(service, store.hooks)
+})
+
 it('the keeper ends any history of crashes, lost responses and loss of webhooks with one usable webhook each', async () => {
   const happening = fc.oneof(
     { weight: 4, arbitrary: fc.constant('round' as const) },

@@ -134,10 +134,11 @@ async function carryOutRound(
   }
 
   async function retire(hook: StoredHook, why: string): Promise<void> {
-    const record = recordOf(hook, listed)
-    if (record !== undefined) await remove(record.id)
+    // The list may leave out a webhook that delivers: only the answer to a DELETE says that it is gone.
+    const id = recordOf(hook, listed)?.id ?? hook.id
+    if (id !== undefined) await remove(id)
     const at = client.now().toISOString()
-    const deletion = record === undefined ? {} : { id: record.id, deletedAt: at }
+    const deletion = id === undefined ? {} : { id, deletedAt: at }
     await change(hook, { ...hook, state: 'retiring', retiredAt: at, ...deletion })
     log.info(`${hook.collection}: retired a webhook, because ${why}.`)
   }
