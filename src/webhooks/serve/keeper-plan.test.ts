@@ -349,6 +349,12 @@ describe('the plan', () => {
     expect(planned({ hooks, remaining: new Set(['1']) })).toEqual([creation()])
   })
 
+  it('leaves alone a webhook of somebody else whose address ends like one of the store', () => {
+    const destinationUrl = hook().destinationUrl.replace(PUBLIC_URL, 'https://payroll.example')
+    const listed = [record(), stranger({ destinationUrl })]
+    expect(planned({ hooks: [hook()], listed }, true)).toEqual([])
+  })
+
   it('deletes strangers below the public URL if they are to be adopted', () => {
     const listed = [record(), stranger({ destinationUrl: urlOf('x') })]
     expect(planned({ hooks: [hook()], listed }, true)).toEqual(['delete 2: its key is lost'])

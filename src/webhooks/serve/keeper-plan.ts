@@ -252,7 +252,8 @@ function strangers(
     const { id, collectionName: collection } = record
     const hook = known.get(nonceOf(record))
     if (hook !== undefined) {
-      const isTwin = hook.id !== undefined && hook.id !== id
+      const isTwin =
+        hook.id !== undefined && hook.id !== id && record.destinationUrl === hook.destinationUrl
       const why = 'another one has its address, and nobody has the key of this one'
       return isTwin ? [{ do: 'delete', id, collection, why }] : []
     }
