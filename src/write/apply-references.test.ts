@@ -311,6 +311,7 @@ describe('links that an earlier run has deleted', () => {
       'put A=2: 404',
       'get A, get A, get B, put A=2, forget',
     ],
+    ['of a record that is gone', '', '', 'put A=1: 404', 'get A, put A=1, forget'],
   ])('may be %s', async (_, wanted, present, answers, requests) => {
     const restored = await restoredFrom('A=1', wanted, present, answers)
     expect(restored).toMatchObject({ requests, entries: 0, error: undefined })
@@ -319,15 +320,27 @@ describe('links that an earlier run has deleted', () => {
   it.each([
     ['if the service refuses them', 'put A=1: 400', 'get A, put A=1, get A'],
     ['if the service does not say who has the value', 'get A: =?', 'get A'],
-  ])('stay in the journal %s', async (_, answers, requests) => {
-    const restored = await restoredFrom('A=1', '', '', answers)
+    [
+      'if the service knows neither them nor a list',
+      'put A=1: 404',
+      'get A, put A=1, get A',
+      false,
+    ],
+  ])('stay in the journal %s', async (_, answers, requests, isListed = true) => {
+    const restored = await restoredFrom('A=1', '', '', answers, isListed)
     const error = { id: 'links-not-restored' }
     expect(restored).toMatchObject({ requests, entries: 1, forgotten: [], error })
   })
 })
 
 /** Restores links with a service that has others. */
-async function restoredFrom(old: string, wanted: string, present: string, answers = '') {
+async function restoredFrom(
+  old: string,
+  wanted: string,
+  present: string,
+  answers = '',
+  isListed = true,
+) {
   const { asked, client, has } = serviceWith(present, answers)
   const names = { kind: 'move', collection: 'people', name: 'hr' } as const
   const move: Move = { ...names, old: linksFrom(old), wanted: linksFrom(wanted) }
@@ -335,7 +348,7 @@ async function restoredFrom(old: string, wanted: string, present: string, answer
   const listed = linksFrom(present).map(([value, id]) => ({ value, id }))
   const forgotten: string[] = []
   const cache = {
-    links: async () => createLinks(listed, true),
+    links: async () => createLinks(listed, isListed),
     forget: (...which: string[]) => void forgotten.push(which.join(' ')),
   } as unknown as ServiceCache
   const error: unknown = await restoreMoves(client, cache, journal).catch((one) => one)

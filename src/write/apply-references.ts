@@ -340,7 +340,9 @@ export async function restoreMoves(
       if (present.get(value) !== undefined || target === undefined) continue
       const reference = { collection, name, value, internalReference: target }
       await client.references.put(reference).catch(async (error: unknown) => {
-        refusalOf(error)
+        const { status } = refusalOf(error)
+        // Nobody needs a link to a record that is gone. A service without a list may answer everything with 404.
+        if (statusIs(status, 'missing') && links.isComplete) return
         // The wanted link may be refused as before, and somebody else may have linked the value since.
         if (target === id && (await holderOf(value)) === undefined) throw notRestorable(journal)
       })
