@@ -1,6 +1,6 @@
 import { ClientError } from '../client/client-error.ts'
 import { type JobCategory, LATE_MS, type TranslatedText } from '../client/service-client.ts'
-import { folded, isBlank } from '../ground/text.ts'
+import { folded, formOf, isBlank } from '../ground/text.ts'
 import { statusIs } from '../http/status.ts'
 import type { ObjectTools } from './object-tools.ts'
 import { refusalOf, type Verdict } from './outcome.ts'
@@ -246,11 +246,12 @@ const ABSENT: Verdict = {
 }
 
 /**
- * The changes as sequences that may run in parallel. Different keys of one kind identify different records,
- * but an id and a reference may identify the same one, so mixed changes form one sequence.
+ * The changes as sequences that may run in parallel. Different keys of one kind identify different records, unless
+ * they differ only in case or blanks; an id and a reference may identify the same one, so mixed changes form one
+ * sequence.
  */
 function inOrderOfKey(changes: readonly NamedChange[]): readonly (readonly NamedChange[])[] {
   const kinds = new Set(changes.map(({ wanted: { key } }) => ('id' in key ? '' : key.name)))
   if (kinds.size > 1) return [changes]
-  return groupBy(changes, ({ wanted: { key } }) => ('id' in key ? key.id : key.value))
+  return groupBy(changes, ({ wanted: { key } }) => ('id' in key ? key.id : formOf(key.value)))
 }

@@ -205,6 +205,21 @@ it('a job category keeps fields that this version does not know, which a PUT wit
   expect(service.categories.get('1')).toEqual({ ...stored, externalCode: 'A', version: 2 })
 })
 
+it('a job category that is named in two cases gets the fields of both records', async () => {
+  const service = createFakeService({ ...OPTIONS, cases: 'one' })
+  service.categories.set('1', { name: { default: 'Clerks' }, version: 1 })
+  service.linksOf('job-categories', 'erp').set('A', '1')
+  const records = [
+    { data: { externalReferences: { erp: 'A' }, externalCode: 'C' }, isDelete: false },
+    { data: { externalReferences: { erp: 'a' }, name: 'Office' }, isDelete: false },
+  ]
+  await write({ service, object: 'job_categories', records })
+  expect(service.categories.get('1')).toMatchObject({
+    name: { default: 'Office' },
+    externalCode: 'C',
+  })
+})
+
 it('a job category that a late effect of an own request has undone is unknown', async () => {
   const service = createFakeService(OPTIONS)
   service.categories.set('1', { name: { default: 'Clerks' }, version: 1 })

@@ -210,7 +210,9 @@ class StoredObjects {
   }
 
   #idOf(key: RecordKey): string | undefined {
-    return 'id' in key ? key.id : this.linksOf('job-categories', key.name).get(key.value)
+    if ('id' in key) return key.id
+    const known = this.linksOf('job-categories', key.name)
+    return known.get(this.#linked(known, key.value))
   }
 
   /** The spelling in which the value is linked, or would be. */
