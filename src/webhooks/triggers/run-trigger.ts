@@ -20,7 +20,9 @@ const LOOK_AFTER_MS = 1000
 export function createRunTrigger(command: string, stopMs: number = STOP_MS): Trigger {
   /** Processes that ended shells have left behind. */
   const left = new Set<ProcessGroup>()
-  return Object.assign(run, { stopped })
+  // The system refuses some commands at once, for example if there is no memory for another process.
+  const start: Trigger = (...order) => run(...order).catch(notStarted)
+  return Object.assign(start, { stopped })
 
   function run(...[{ streams, reason }, signal]: Parameters<Trigger>): ReturnType<Trigger> {
     return new Promise((resolve) => {
@@ -31,19 +33,16 @@ export function createRunTrigger(command: string, stopMs: number = STOP_MS): Tri
         env: { ...process.env, PROTIME_STREAMS: streams.join(','), PROTIME_REASON: reason },
       })
       const group = createProcessGroup(child.pid, signal, stopMs)
-      const ended = (detail: string, isDone: boolean) => {
+      const ended = (outcome: TriggerOutcome) => {
+        group.watch()
         left.add(group)
         const over = group.over.then(() => left.delete(group))
-        const outcome: TriggerOutcome = { result: isDone ? 'done' : 'failed', detail }
         resolve(signal.aborted ? over.then(() => outcome) : outcome)
       }
-      child.once('error', ({ message }) => {
-        group.watch()
-        ended(`it cannot be started: ${message}`, false)
-      })
+      child.once('error', (error) => ended(notStarted(error)))
       child.once('exit', (code, killedBy) => {
-        group.watch()
-        ended(killedBy === null ? `exit code ${code}` : `ended by ${killedBy}`, code === 0)
+        const detail = killedBy === null ? `exit code ${code}` : `ended by ${killedBy}`
+        ended({ result: code === 0 ? 'done' : 'failed', detail })
       })
     })
   }
@@ -51,6 +50,10 @@ export function createRunTrigger(command: string, stopMs: number = STOP_MS): Tri
   async function stopped(): Promise<void> {
     await Promise.all([...left].map(({ over }) => over))
   }
+}
+
+function notStarted({ message }: Error): TriggerOutcome {
+  return { result: 'failed', detail: `it cannot be started: ${message}` }
 }
 
 /** A command and all processes that it has started. */

@@ -34,6 +34,11 @@ describe('--run', () => {
     expect(await createRunTrigger(command)(ORDER, never)).toEqual({ result: 'failed', detail })
   })
 
+  it('fails if the system refuses to start the command', async () => {
+    const outcome = await createRunTrigger(`: ${'x'.repeat(2_000_000)}`)(ORDER, never)
+    expect(outcome).toEqual({ result: 'failed', detail: 'it cannot be started: spawn E2BIG' })
+  })
+
   it('passes the end on to all processes that the command has started', async () => {
     const [begun, ended] = [join(folder, 'begun'), join(folder, 'ended')]
     const child = `trap "touch ${ended}; exit 1" TERM; touch ${begun}; while :; do sleep 0.05; done`
