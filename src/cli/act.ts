@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { type Config, configureFile } from '../config/config.ts'
 import { configSchema } from '../config/config-faults.ts'
 import { ConnectorError } from '../ground/errors.ts'
@@ -22,7 +21,7 @@ import {
 
 /** The tools of an action that do not depend on the configuration. */
 export interface ActSettings
-  extends Omit<ActionTools, 'config' | 'input' | 'folder' | 'say' | 'print'> {
+  extends Omit<ActionTools, 'config' | 'input' | 'configFile' | 'say' | 'print'> {
   /** The file of `--config`; undefined means the file that `protime init` writes. */
   readonly file: string | undefined
   readonly writer: LineWriter
@@ -51,7 +50,7 @@ export async function act(
       throw new StartError(error.failure, error.id, error.message, { cause: error })
     return refuse(error, { ...tools, say })
   }
-  return action({ ...tools, ...settled, folder: dirname(file), print, say })
+  return action({ ...tools, ...settled, configFile: file, print, say })
 }
 
 async function readConfig(file: string, log: Log, mask: Mask) {

@@ -68,8 +68,8 @@ export interface ActionTools {
   readonly config: Config
   /** The JSON of `--config`, for parts that have their own settings in it. */
   readonly input: unknown
-  /** The folder of `--config`. */
-  readonly folder: string
+  /** The file of `--config`. */
+  readonly configFile: string
   /** Writes one JSON line to stdout; a promise when the reader is behind. */
   say(value: unknown): Promise<void> | undefined
   /** Writes lines of text to stdout, for people. */

@@ -138,12 +138,12 @@ async function run(
   onOutcome: (outcome: Outcome) => Promise<void> | undefined | void,
   onEnd: (summary: OutcomeSummary) => void = () => {},
 ): Promise<OutcomeSummary> {
-  const { folder, config, signal, time } = given
+  const { configFile, config, signal, time } = given
   const { dryRun, mirror } = settings
   const isPrivate = object === 'external_references' && !showValues
   const tools = isPrivate ? withoutWords(given) : given
   const scopes = [...scopesOf([object]), ...(by === undefined ? [] : [`${by.collection}.read`])]
-  const lock = await openObject(dryRun ? undefined : folder, config, object)
+  const lock = await openObject(dryRun ? undefined : configFile, config, object)
   return withClient(tools, scopes, async (client) => {
     const missing = await client.missingScopes(scopes)
     if (missing.length > 0) throw lacking(missing)

@@ -1,5 +1,4 @@
 import { appendFileSync, closeSync, constants, fstatSync, ftruncateSync, readSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { createServiceClient } from '../client/create-service-client.ts'
 import type { ServiceClient } from '../client/service-client.ts'
 import { type Config, parseConfig } from '../config/config.ts'
@@ -116,9 +115,8 @@ function openWriteSession(
   const rejectedRecords = createRejectedRecords(
     writing.dryRun ? undefined : writing.rejectedRecords,
   )
-  // A run writes no other file, so its lock is in the folder of this one.
-  const isLocked = writing.rejectedRecords !== undefined && !writing.dryRun
-  const folder = isLocked ? dirname(writing.rejectedRecords) : undefined
+  // A run writes no other file, so its lock is beside this one.
+  const lockedFile = writing.dryRun ? undefined : writing.rejectedRecords
   return {
     isDryRun: writing.dryRun,
 
@@ -163,7 +161,7 @@ function openWriteSession(
   async function writerOf(object: ObjectName): Promise<Writer> {
     const known = writers.get(object)
     if (known !== undefined) return known.writer
-    const lock = await openObject(folder, service, object)
+    const lock = await openObject(lockedFile, service, object)
     // What the service says about references may have values, which the log must not show.
     const hidesServiceWords = service.hidesServiceWords || object === 'external_references'
     const client = createServiceClient(

@@ -20,7 +20,7 @@ const CREATION: PendingCreation = {
 const newFolder = () => mkdtempSync(join(tmpdir(), 'protime-'))
 const ACME = { tenant: 'acme', baseUrl: 'https://acme.example' }
 const open = (folder: string | undefined, owner = ACME) =>
-  openObject(folder, owner, 'external_references')
+  openObject(folder && join(folder, 'config.json'), owner, 'external_references')
 
 describe('the journal of an object', () => {
   it('survives its process, in a file that only its owner can read', async () => {
@@ -47,6 +47,15 @@ describe('the journal of an object', () => {
     expect(other.journal.entries).toEqual([])
     await first.release()
     await other.release()
+  })
+
+  it('is the same for all links to the configuration', async () => {
+    const [folder, other] = [newFolder(), newFolder()]
+    writeFileSync(join(folder, 'config.json'), '{}')
+    symlinkSync(join(folder, 'config.json'), join(other, 'config.json'))
+    const { release } = await open(folder)
+    await expect(open(other)).rejects.toThrow(/^Another process uses the lock/)
+    await release()
   })
 
   it('is not read behind a link', async () => {

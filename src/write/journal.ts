@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { access, constants, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, constants, realpath, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { isJsonObject, tryParseJson } from '../ground/json.ts'
@@ -112,23 +112,18 @@ function unusable(path: string, what: string): ConnectorError {
 }
 
 /**
- * Locks an object of a tenant against other processes on this machine, in the given folder, and opens its journal
+ * Locks an object of a tenant against other processes on this machine, beside the given file, and opens its journal
  * there: two processes that create work locations at the same time would create everything twice. Throws a LockedError
  * if the lock is taken. There is neither if the folder is not writable, does not support sockets, or does not exist.
  */
 export async function openObject(
-  folder: string | undefined,
+  beside: string | undefined,
   { tenant, baseUrl }: Pick<Config, 'tenant' | 'baseUrl'>,
   object: ObjectName,
 ): Promise<ProcessLock & { readonly journal: Journal }> {
   const release = async () => {}
-  const isWritable =
-    folder !== undefined &&
-    (await access(folder, constants.W_OK).then(
-      () => true,
-      () => false,
-    ))
-  if (!isWritable) return { release, journal: createJournal() }
+  const folder = beside === undefined ? undefined : await writableFolder(beside)
+  if (folder === undefined) return { release, journal: createJournal() }
   const owner = createHash('sha256').update(`${tenant} ${baseUrl}`).digest('hex').slice(0, 12)
   const file = join(folder, `protime-write.${object}.${owner}`)
   const lock = await lockFile(file, {
@@ -148,4 +143,18 @@ export async function openObject(
     await lock.release()
     throw error
   }
+}
+
+/** The folder of a file: the one behind its links, so that all of them have the same lock, unless only that of the link is writable. */
+async function writableFolder(file: string): Promise<string | undefined> {
+  const target = await realpath(file).catch(() => file)
+  for (const folder of [dirname(target), dirname(file)]) if (await isWritable(folder)) return folder
+  return undefined
+}
+
+function isWritable(folder: string): Promise<boolean> {
+  return access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
 }
