@@ -58,6 +58,13 @@ describe('the journal of an object', () => {
     await release()
   })
 
+  it('is the same for a tenant in another case', async () => {
+    const folder = newFolder()
+    const { release } = await open(folder)
+    await expect(open(folder, { ...ACME, tenant: 'Acme' })).rejects.toThrow(/^Another process/)
+    await release()
+  })
+
   it('is not read behind a link', async () => {
     const folder = newFolder()
     const { journal, release } = await open(folder)

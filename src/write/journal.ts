@@ -124,7 +124,10 @@ export async function openObject(
   const release = async () => {}
   const folder = beside === undefined ? undefined : await writableFolder(beside)
   if (folder === undefined) return { release, journal: createJournal() }
-  const owner = createHash('sha256').update(`${tenant} ${baseUrl}`).digest('hex').slice(0, 12)
+  const owner = createHash('sha256')
+    .update(`${tenant.toLowerCase()} ${baseUrl}`)
+    .digest('hex')
+    .slice(0, 12)
   const file = join(folder, `protime-write.${object}.${owner}`)
   const lock = await lockFile(file, {
     subject: `The lock of ${object} to this tenant`,
