@@ -205,6 +205,21 @@ it('a job category keeps fields that this version does not know, which a PUT wit
   expect(service.categories.get('1')).toEqual({ ...stored, externalCode: 'A', version: 2 })
 })
 
+it.each([
+  ['{"default":"Office"}', 'Office', undefined],
+  ['{"default":"Office","Default":"O"}', 'Clerks', /name\.Default/],
+  ['{"default":"A","default":"B"}', 'Clerks', /Duplicate key name\.default/],
+  ["{'default': Office}", 'Clerks', /The name is in braces, but is no JSON object/],
+  ['{Office', '{Office', undefined],
+])('an object that a database has as the text %s is no name', async (name, stored, reason) => {
+  const service = createFakeService(OPTIONS)
+  service.categories.set('1', { name: { default: 'Clerks' }, version: 1 })
+  const records = [{ data: { id: 1, name }, isDelete: false }]
+  const [outcome] = await write({ service, object: 'job_categories', records })
+  expect(service.categories.get('1')?.name).toEqual({ default: stored })
+  if (reason !== undefined) expect(outcome?.reason).toMatch(reason)
+})
+
 it('a job category that is named in two cases gets the fields of both records', async () => {
   const service = createFakeService({ ...OPTIONS, cases: 'one' })
   service.categories.set('1', { name: { default: 'Clerks' }, version: 1 })

@@ -1,6 +1,11 @@
 import type { WriteSettings } from '../config/write-settings.ts'
 import type { ConnectorError } from '../ground/errors.ts'
-import { isJsonObject } from '../ground/json.ts'
+import {
+  isJsonObject,
+  repeatedMember,
+  repeatedMemberMessage,
+  tryParseExactly,
+} from '../ground/json.ts'
 import { readProjectJson } from '../ground/project-files.ts'
 import { nearest } from '../ground/text.ts'
 import { REAL_TIME, type Time } from '../http/clock.ts'
@@ -153,8 +158,11 @@ function withNames(data: Data, object: ObjectName): NamedData {
   // Without a prototype: a column `__proto__` is a normal column, and gives the record no members.
   const renamed: Record<string, unknown> = Object.create(null)
   const sources = new Map<string, string>()
-  for (const [column, value] of Object.entries(data)) {
+  for (const [column, given] of Object.entries(data)) {
     const name = names.get(fold(column)) ?? column
+    const reading = unpacked(name, given, object)
+    if ('fault' in reading) return reading
+    const { value } = reading
     const other = sources.get(name)
     if (other !== undefined && JSON.stringify(renamed[name]) !== JSON.stringify(value))
       return {
@@ -164,6 +172,25 @@ function withNames(data: Data, object: ObjectName): NamedData {
     renamed[name] = value
   }
   return { data: renamed }
+}
+
+/**
+ * The value of a member, or why it cannot be read. Databases have objects as texts: one in braces is JSON, or an error,
+ * and never a name.
+ */
+function unpacked(
+  name: string,
+  value: unknown,
+  object: ObjectName,
+): { readonly value: unknown } | { readonly fault: string } {
+  const mayBeObject = [objects[object].properties[name]?.['type']].flat().includes('object')
+  if (!mayBeObject || typeof value !== 'string' || !/^\s*\{.*\}\s*$/s.test(value)) return { value }
+  const content = tryParseExactly(value)
+  if (!isJsonObject(content)) return { fault: `The ${name} is in braces, but is no JSON object.` }
+  const repeated = repeatedMember(value)
+  return repeated === undefined
+    ? { value: content }
+    : { fault: repeatedMemberMessage([name, ...repeated]) }
 }
 
 /** Whether columns of these names contain a key of the object. */
