@@ -7,6 +7,7 @@ import {
   repeatedMember,
   repeatedMemberMessage,
   TEXTS_AND_MARKS,
+  tryParseExactly,
 } from '../ground/json.ts'
 
 const LINE_FEED = 10
@@ -17,6 +18,7 @@ export interface InputMessage {
   readonly line: number
   /** The unchanged line. */
   readonly text: string
+  /** Numbers with more digits than a number keeps are texts. */
   readonly value: JsonObject
   /** The path of a member that an object in the message has twice. */
   readonly repeated: readonly string[] | undefined
@@ -167,12 +169,9 @@ export function readMessages(input: Readable, signal: AbortSignal): InputMessage
 }
 
 function parsed(line: number, text: string): JsonObject {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
+  const value = tryParseExactly(text)
+  if (value === undefined)
     throw new InputFault(line, `is not JSON at column ${jsonFault(text) + 1}`)
-  }
   if (isJsonObject(value)) return value
   throw new InputFault(line, 'is not a message: it is no JSON object')
 }

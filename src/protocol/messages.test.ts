@@ -37,6 +37,12 @@ describe('the messages of an input', () => {
     expect(await messagesOf(chunks)).toEqual([[1, { a: 1 }], `Line 2 of the input ${reason}`])
   })
 
+  it('keep all digits of their numbers, which a person could not correct otherwise', async () => {
+    const text = '{"value":12345678901234567890,"id":4.0000000000000000001,"n":2}'
+    const value = { value: '12345678901234567890', id: '4.0000000000000000001', n: 2 }
+    expect(await messagesOf([text])).toEqual([[1, value]])
+  })
+
   it('end with the reason of the abort, also while no input comes', async () => {
     const stop = new AbortController()
     const silent = new Readable({ read() {} })
@@ -79,6 +85,7 @@ describe.each(MARKS)('a record with %s', (mark) => {
     '2026-01-01 10:00:00 UTC',
     1_790_000_000,
     1_790_000_000_123,
+    '1790000000123456',
   ])('of %j is gone', (value) => {
     expect(deletionOf({ [mark]: value })).toEqual({ isDeleted: true })
   })

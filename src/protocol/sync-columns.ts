@@ -160,5 +160,6 @@ function markOf(value: unknown): boolean | undefined {
 
 function isTime(value: unknown): boolean {
   if (typeof value === 'number') return value >= FIRST_TIME
-  return typeof value === 'string' && TIME.test(value.trim())
+  // Microseconds have more digits than a number keeps.
+  return typeof value === 'string' && (TIME.test(value.trim()) || /^\d{16,}$/.test(value))
 }
