@@ -1,5 +1,14 @@
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { reply, startHttpService } from '../../src/http/testing/http-service.ts'
 import { FEW, type Scene, startScene, until } from './scene.ts'
@@ -199,4 +208,16 @@ it('a store that is removed while the server runs is written again', async () =>
   await until(() => server.heard().includes('was deleted'))
   const { webhooks } = JSON.parse(readFileSync(scene.file('webhooks.json'), 'utf8'))
   expect(webhooks.filter(({ key }: { key?: string }) => key !== undefined)).toHaveLength(FEW.length)
+})
+
+it('a store whose folder is away is reported once, and written again when it is back', async () => {
+  const scene = await startScene({}, FEW)
+  mkdirSync(scene.file('store'))
+  const server = await scene.serve({ '--store': scene.file('store/webhooks.json') })
+  await until(() => scene.orders().length === 1)
+  renameSync(scene.file('store'), scene.file('away'))
+  await sleep(2500)
+  expect(server.heard().match(/Its keys are lost when this program ends/g)).toHaveLength(1)
+  mkdirSync(scene.file('store'))
+  await until(() => existsSync(scene.file('store/webhooks.json')))
 })

@@ -163,23 +163,30 @@ export async function startServer(
    * again from the service.
    */
   async function keepStore(): Promise<void> {
+    let failure = ''
     for (let isOver = false; !isOver; ) {
       await sleep(LOOK_MS, signal).catch(() => {})
       isOver = signal.aborted
       if (existsSync(storePath)) continue
       await store.restore().then(
-        () =>
+        () => {
+          failure = ''
           log.warn(
             warningOf(
               'store-rewritten',
               `The store ${storePath} was deleted. It is written again, with all keys.`,
             ),
-          ),
-        (error: Error) =>
-          log.warn({
-            id: 'store-not-usable',
-            message: `${error.message} Its keys are lost when this program ends.`,
-          }),
+          )
+        },
+        ({ message }: Error) => {
+          // Once, not every second until somebody repairs it.
+          if (message !== failure)
+            log.warn({
+              id: 'store-not-usable',
+              message: `${message} Its keys are lost when this program ends.`,
+            })
+          failure = message
+        },
       )
     }
   }
