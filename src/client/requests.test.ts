@@ -75,6 +75,25 @@ describe('a success that says something else', () => {
     }
   })
 
+  it('takes nothing for missing because of the page of a proxy', async () => {
+    const page = '<html><title>404 Web site not found</title></html>'
+    const { client } = await openServiceClient((response) => reply(response, 404, page))
+    const { references, jobCategories, webhooks } = client
+    for (const ask of [
+      () => references.get('people', 'hr', 'A'),
+      () => references.find('people', '@employee-number', 'A'),
+      () => references.remove('people', 'hr', 'A'),
+      () => jobCategories.get({ id: '1' }),
+      () => webhooks.get('w'),
+      () => webhooks.remove('w'),
+    ])
+      expect(await failureOf(ask())).toMatchObject({
+        id: 'response-not-understood',
+        message: expect.stringContaining('responded with a page, so it is not the service'),
+        mayHaveHappened: false,
+      })
+  })
+
   it.each([
     [true, 'a request that is accepted for later', 202, ''],
     [true, 'a text that may be of anybody', 200, 'Down for maintenance'],

@@ -7,6 +7,7 @@ import {
 } from '../ground/json.ts'
 import type { ServiceAnswer } from '../http/client.ts'
 import { createCircleCheck, MAX_URL_LENGTH, resolveLink, resourceUrl } from '../http/endpoints.ts'
+import { HttpError, isPage } from '../http/http-error.ts'
 import type { Session } from '../http/session.ts'
 import { statusIs } from '../http/status.ts'
 import { hasScope } from '../http/token.ts'
@@ -111,12 +112,8 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
       }
       const request = { method, url, loggedUrl, body, ifMatch, redactedValues, onUncertain, signal }
       const answer = await unlessAborted(signal, () => client.send(request))
-      if (isPage(answer))
-        throw damaged(
-          'a page, so it is not the service that responded',
-          operation,
-          method !== 'GET',
-        )
+      // A proxy, or a server in maintenance: the service itself sends nothing or JSON.
+      if (isPage(answer.text)) throw damaged(PAGE, operation, method !== 'GET')
       if (method === 'GET') return answer
       if (isError(answer))
         throw damaged('an error, although its status is that of a success', operation, true)
@@ -125,6 +122,9 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
       if (statusIs(answer.status, 'uncertain') || isText(answer)) onUncertain()
       return answer
     } catch (error) {
+      // A proxy without a way to the service knows no record, and says nothing about any.
+      if (error instanceof HttpError && error.isPage && error.is('missing'))
+        throw damaged(PAGE, operation, mayHaveHappened)
       throw toClientError(error, { endpoints, scope, loggedUrl, mayHaveHappened, isScopeKnown })
     }
   }
@@ -178,13 +178,7 @@ export function createRequests({ client, endpoints }: Session, ended: AbortSigna
   }
 }
 
-/**
- * Whether a proxy or a server in maintenance has responded, with the status of a success. The service itself sends
- * nothing or JSON.
- */
-function isPage({ text }: ServiceAnswer): boolean {
-  return /^\s*</.test(text)
-}
+const PAGE = 'a page, so it is not the service that responded'
 
 function isText({ text }: ServiceAnswer): boolean {
   return text.trim() !== '' && tryParseJson(text) === undefined

@@ -13,6 +13,7 @@ export interface HttpErrorFacts {
   readonly code?: string | undefined
   readonly reasons?: readonly string[]
   readonly oauthError?: string | undefined
+  readonly isPage?: boolean
   readonly retryAfterMs?: number | undefined
 }
 
@@ -30,6 +31,8 @@ export class HttpError extends ConnectorError {
   readonly reasons: readonly string[]
   /** The OAuth code in these texts, for example `invalid_scope`. */
   readonly oauthError: string | undefined
+  /** Whether the body is a page: then it may be that not the service has responded, but a proxy without a way to it. */
+  readonly isPage: boolean
 
   constructor(
     failure: FailureType,
@@ -41,6 +44,7 @@ export class HttpError extends ConnectorError {
       code,
       reasons = [],
       oauthError,
+      isPage = false,
       retryAfterMs,
     }: HttpErrorFacts = {},
   ) {
@@ -51,6 +55,7 @@ export class HttpError extends ConnectorError {
     this.code = code
     this.reasons = reasons
     this.oauthError = oauthError
+    this.isPage = isPage
   }
 
   /** Whether the status has this meaning. */
@@ -102,7 +107,8 @@ export async function toHttpError(
   const { status } = reply
   for (const token of tokensOf(url)) mask.add(token)
   const shown = (words: string) => tidy(mask.text(withoutValues(words, redactedValues)))
-  const said = readWords(withoutRecords(status, await textOf(reply)))
+  const body = await textOf(reply)
+  const said = readWords(withoutRecords(status, body))
   const oauthError = OAUTH_ERROR.exec(said.words.join(' '))?.[0].toLowerCase()
   const { words, code } = reply.isPrivate() ? NO_WORDS : hidesWords ? codeAlone(said) : said
   const text = shown(words.join('; '))
@@ -118,8 +124,14 @@ export async function toHttpError(
       .map(shown)
       .filter((word) => word !== ''),
     oauthError,
+    isPage: isPage(body),
     retryAfterMs,
   })
+}
+
+/** Whether a text is a page and not JSON. */
+export function isPage(text: string): boolean {
+  return /^\s*</.test(text)
 }
 
 /** The codes of the token endpoint that the connector handles. */
