@@ -45,7 +45,7 @@ describe('tenant.yaml', () => {
     const [rule] = cronJob('tenant.yaml').spec.jobTemplate.spec.podFailurePolicy.rules
     expect(rule).toEqual({
       action: 'FailJob',
-      onExitCodes: { containerName: 'sync', operator: 'In', values: [EXIT.misconfigured] },
+      onExitCodes: { containerName: 'sync', operator: 'In', values: [EXIT.usage] },
     })
   })
 

@@ -267,7 +267,7 @@ describe('protime preview', () => {
   it('says what the client may not read, and fails if that is everything', async () => {
     emulator.fail('/jobs', 403)
     const one = await protime(['preview', 'jobs'])
-    expect([one.exitCode, one.stdout]).toEqual([1, ''])
+    expect([one.exitCode, one.stdout]).toEqual([2, ''])
     expect(one.stderr).toContain('WARN jobs: The client has no access')
     expect((await protime(['preview', 'jobs', 'people'])).exitCode).toBe(0)
   })

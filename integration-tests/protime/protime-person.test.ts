@@ -182,7 +182,7 @@ describe('protime person erase', () => {
     await sync()
     const before = readFileSync(warehouse)
     const run = await protime('person', 'erase', String(id), ...words)
-    expect(run).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(run).toMatchObject({ exitCode: 2, stdout: '' })
     expect(run.stderr).toContain('still lists the person in people, external_references,')
     expect(run.stderr).toMatch(/add [0-9a-f]{72} to suppressed_people/)
     expect(readFileSync(warehouse).equals(before)).toBe(true)
@@ -197,7 +197,7 @@ describe('protime person erase', () => {
     const before = readFileSync(warehouse)
     const { exitCode, stderr } = await protime('person', 'erase', String(id), ...words)
     expect([exitCode, stderr]).toEqual([
-      1,
+      2,
       expect.stringMatching(/the person in (contracts, clockings|clockings, contracts),/),
     ])
     expect(readFileSync(warehouse).equals(before)).toBe(true)
@@ -208,7 +208,7 @@ describe('protime person erase', () => {
     await sync()
     await removeFromService(PAYROLL)
     expect(await protime('person', 'erase', String(id), ...words)).toMatchObject({
-      exitCode: 1,
+      exitCode: 2,
       stderr: expect.stringContaining('still lists the person in external_references,'),
     })
   })
@@ -221,7 +221,7 @@ describe('protime person erase', () => {
     expect((await sync()).exitCode).toBe(2)
     const before = readFileSync(warehouse)
     const { exitCode, stderr } = await protime('person', 'erase', String(id), ...words)
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('[deletes-withheld]')])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('[deletes-withheld]')])
     expect(readFileSync(warehouse).equals(before)).toBe(true)
   })
 

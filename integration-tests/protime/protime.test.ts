@@ -60,6 +60,17 @@ function idOf(collection: string, index: number): string {
   return String(emulator.all(collection)[index]?.['id'])
 }
 
+it.each([
+  ['preview', 'jobs'],
+  ['references', 'list', 'people'],
+  ['job-categories', 'list'],
+  ['webhooks', 'list'],
+])('%s ends with 2 for a wrong secret, as a sync does', async (...words) => {
+  configFile = configOf('writer', { client_secret: 'wrong' })
+  const { exitCode, stderr } = await protime(...words)
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('[client-not-accepted]')])
+})
+
 describe('protime references', () => {
   it.each(['E-12', 'a/b?#%41 é+', '..', '.', 'x y'])(
     'puts, gets, lists and deletes the value %j',
@@ -131,7 +142,7 @@ describe('protime references', () => {
     await protime('references', 'put', ...address, idOf('people', 0))
     const { exitCode, stderr } = await protime('references', 'put', ...address, idOf('people', 1))
     const why = /^protime: The value is linked to another internalReference.* \(400 for /
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(why)])
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(why)])
     expect(stderr).not.toContain('E-SECRET-12')
   })
 

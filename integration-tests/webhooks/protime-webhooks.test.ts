@@ -68,7 +68,7 @@ describe('protime webhooks create', () => {
     writeFileSync(keyFile, 'the key of another webhook')
     const { exitCode, stderr } = await webhooks(...CREATE, '--key-file', keyFile)
     expect([exitCode, stderr]).toEqual([
-      1,
+      2,
       expect.stringMatching(/exists already.*Nothing was done/),
     ])
     expect([readFileSync(keyFile, 'utf8'), service.requests]).toEqual([
@@ -81,7 +81,7 @@ describe('protime webhooks create', () => {
     [
       'a folder that is not there',
       ['--key-file', '/missing/folder/key'],
-      1,
+      2,
       /cannot be created \(ENOENT\)/,
     ],
     [
@@ -124,7 +124,7 @@ describe('protime webhooks create', () => {
     )
     const { exitCode, stderr } = await webhooks(...CREATE, '--key-file', keyFile)
     expect([exitCode, stderr, existsSync(keyFile)]).toEqual([
-      1,
+      2,
       expect.stringMatching(/BadRequest; No such collection\. \[request-not-accepted\]\n$/),
       false,
     ])
@@ -185,7 +185,7 @@ describe('protime webhooks', () => {
     ['get', 404, 4],
     ['delete', 204, 0],
     ['delete', 404, 4],
-    ['get', 400, 1],
+    ['get', 400, 2],
   ])('%s answers a %d by the exit code %i', async (verb, status, exitCode) => {
     const body = status === 200 ? RECORD : ''
     const { webhooks } = await open((_, response) => reply(response, status, body))

@@ -136,7 +136,7 @@ it('a second server on one store is refused, with the process that has it', asyn
   await until(() => scene.orders().length === 1)
   const before = readFileSync(scene.file('webhooks.json'), 'utf8')
   const { exitCode, stderr } = await scene.protime(...scene.words())
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Another protime webhooks serve')])
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('Another protime webhooks serve')])
   expect(stderr).toContain(`process ${first.child.pid} on host`)
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   expect(readFileSync(scene.file('webhooks.json'), 'utf8')).toBe(before)
@@ -147,7 +147,7 @@ it('webhooks of a running server are not deleted', async () => {
   await scene.serve()
   await until(() => scene.live().length === FEW.length)
   const { exitCode, stderr } = await scene.protime(...scene.words({ '--unsubscribe': true }))
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Stop that one first')])
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('Stop that one first')])
   expect(scene.live()).toHaveLength(FEW.length)
 })
 
@@ -158,7 +158,7 @@ it('a store is the same under the name of a link', async () => {
   symlinkSync(scene.file('webhooks.json'), scene.file('link.json'))
   const words = scene.words({ '--store': scene.file('link.json'), '--unsubscribe': true })
   const { exitCode, stderr } = await scene.protime(...words)
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('Stop that one first')])
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('Stop that one first')])
   expect(scene.live()).toHaveLength(FEW.length)
 })
 
@@ -182,7 +182,7 @@ it('a server that is suspended keeps its store', async () => {
   first.child.kill('SIGSTOP')
   const { exitCode, stderr } = await scene.protime(...scene.words())
   first.child.kill('SIGCONT')
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining('does not respond')])
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('does not respond')])
 })
 
 it('the store of another tenant is refused, also by --unsubscribe, and nothing is changed', async () => {

@@ -74,7 +74,7 @@ describe('bytes that are not UTF-8', () => {
     for (let id = 1; id <= 20; id++) tenant.emulator.setReference('people', 'hr', `Mä${id}`, id)
     const lines = Array.from({ length: 20 }, (_, i) => hr(i < 2 ? `Mä${i + 1}` : 'x', i + 1))
     const { exitCode, stderr } = await writeBytes(latin1(lines.slice(0, 2)), '--mirror')
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('could not be read')])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('could not be read')])
     expect(tenant.requested('PUT', 'DELETE')).toEqual([])
   })
 })

@@ -253,7 +253,7 @@ describe('the mirror', () => {
   ])('deletes nothing when %s', async (_, records, message) => {
     await open()
     const { exitCode, stderr } = await mirror(records())
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(message)])
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(message)])
     expect(left()).toContain('E40')
   })
 
@@ -264,7 +264,7 @@ describe('the mirror', () => {
     await open()
     const { exitCode, stderr, lines } = await mirror(first(40, valueFor))
     expect([exitCode, stderr]).toEqual([
-      1,
+      2,
       expect.stringMatching(/40 of 40 references .* \(100 %\)/),
     ])
     expect(new Set(lines.map(({ outcome }) => outcome))).toEqual(new Set(['rejected']))
@@ -279,10 +279,10 @@ describe('the mirror', () => {
 
   it.each([
     ['10', 30, 0, 30],
-    ['9', 30, 1, 40],
+    ['9', 30, 2, 40],
     ['25%', 30, 0, 30],
-    ['0', 39, 1, 40],
-    ['0%', 39, 1, 40],
+    ['0', 39, 2, 40],
+    ['0%', 39, 2, 40],
     ['100%', 1, 0, 1],
   ])('with --max-deletes %s of 40 keeps %s: exit %s', async (most, kept, exitCode, remaining) => {
     await open()
@@ -299,7 +299,7 @@ describe('the mirror', () => {
   it('lists in a dry run what would be deleted, and whether that is too much', async () => {
     await open()
     const { exitCode, lines, stderr } = await mirror(first(20), '--dry-run')
-    expect(exitCode).toBe(1)
+    expect(exitCode).toBe(2)
     expect(lines.filter(({ outcome }) => outcome === 'deleted')).toHaveLength(20)
     expect(stderr).toMatch(/20 of 40 references/)
     expect(tenant.requested('PUT', 'DELETE')).toEqual([])
@@ -326,7 +326,7 @@ describe('the mirror', () => {
       hr('E4', 5),
     ])
     expect([exitCode, outcomes, stderr]).toEqual([
-      1,
+      2,
       ['written', 'written', 'deleted', 'rejected'],
       expect.stringMatching(/list of references of people, hr cannot be read/),
     ])

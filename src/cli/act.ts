@@ -15,7 +15,6 @@ import {
   type CommandAction,
   type ExitCode,
   type Refuse,
-  StartError,
   UsageError,
 } from './command.ts'
 
@@ -45,9 +44,7 @@ export async function act(
   try {
     settled = await readConfig(file, log, mask)
   } catch (error) {
-    if (!(error instanceof ConnectorError)) throw error
-    if (refuse === undefined)
-      throw new StartError(error.failure, error.id, error.message, { cause: error })
+    if (refuse === undefined || !(error instanceof ConnectorError)) throw error
     return refuse(error, { ...tools, say })
   }
   return action({ ...tools, ...settled, configFile: file, print, say })

@@ -1,5 +1,5 @@
 import { closePeriod, monthOf } from '../warehouse/close-period.ts'
-import { type ActionTools, EXIT, type ExitCode, orStartError, UsageError } from './command.ts'
+import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { chosenSpecs } from './sync-action.ts'
 import { openedBy, type WarehouseChoice } from './warehouse-option.ts'
 
@@ -12,15 +12,13 @@ export async function close(
   const period = monthOf(month)
   if (period === undefined) throw new UsageError(`${month} is not a month, such as 2026-10`)
   const chosen = await chosenSpecs({}, tools)
-  const closedAt = await orStartError(
-    closePeriod({
-      ...openedBy(tools, choice),
-      period,
-      // What a sync says about itself has no history.
-      streams: chosen.filter(({ isOfSync }) => isOfSync !== true).map(({ name }) => name),
-      now: new Date(),
-    }),
-  )
+  const closedAt = await closePeriod({
+    ...openedBy(tools, choice),
+    period,
+    // What a sync says about itself has no history.
+    streams: chosen.filter(({ isOfSync }) => isOfSync !== true).map(({ name }) => name),
+    now: new Date(),
+  })
   await tools.say({
     period: period.period,
     first_day: period.firstDay,

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { InvalidArgumentError } from 'commander'
 import type { Config } from '../config/config.ts'
-import { ConnectorError } from '../ground/errors.ts'
+import type { ConnectorError } from '../ground/errors.ts'
 import type { Mask } from '../ground/mask.ts'
 import {
   failureLine,
@@ -18,12 +18,10 @@ import { red, type Screen } from '../protocol/progress/screen.ts'
 /** The exit codes of `protime`. */
 export const EXIT = {
   done: 0,
-  /** The service refused, or could not be reached. */
+  /** Another attempt may succeed, or records of `write` were rejected. */
   failed: 1,
-  /** The command line is wrong. */
+  /** The command line is wrong. `exitCodeOf` has the same for everything else that only a person can correct. */
   usage: 2,
-  /** Only a person can correct it: a scheduler should not try again. */
-  misconfigured: 2,
   /** A comparison found differences. */
   differs: 3,
   /** The requested item does not exist. */
@@ -32,24 +30,6 @@ export const EXIT = {
 
 /** One of the exit codes. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
-
-/** The command cannot start until somebody corrects what the message says. */
-export class StartError extends ConnectorError {
-  override name = 'StartError'
-}
-
-/**
- * Waits for what must succeed before a command can start. If it fails, somebody has to correct it first, unless another
- * attempt may succeed: a scheduler is told the same as by a sync.
- */
-export async function orStartError<T>(starting: Promise<T>): Promise<T> {
-  try {
-    return await starting
-  } catch (error) {
-    if (!(error instanceof ConnectorError) || error.failure === 'transient') throw error
-    throw new StartError(error.failure, error.id, error.message)
-  }
-}
 
 /** A command line that makes no sense; nothing was done. */
 export class UsageError extends Error {

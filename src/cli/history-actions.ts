@@ -1,7 +1,7 @@
 import { forgetVersions } from '../person/forget-versions.ts'
 import { turnHistoryOff, turnHistoryOn, withLanding } from '../warehouse/change-history.ts'
 import type { Landing } from '../warehouse/landing.ts'
-import { type ActionTools, EXIT, type ExitCode, orStartError, UsageError } from './command.ts'
+import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { openedBy, type WarehouseChoice } from './warehouse-option.ts'
 
 /** Keeps what rows were before from now on; with `span`, an interval of SQL, only for so long. */
@@ -10,7 +10,7 @@ export async function keepHistory(
   choice: WarehouseChoice,
   span?: string,
 ): Promise<ExitCode> {
-  await orStartError(turnHistoryOn(openedBy(tools, choice), new Date(), span))
+  await turnHistoryOn(openedBy(tools, choice), new Date(), span)
   tools.log.info(
     'The history of each stream begins when a sync has read it; a sync removes what is no longer kept.',
   )
@@ -30,7 +30,7 @@ export async function forgetHistory(
     throw new UsageError(
       'this removes what rows were before, which nobody can read again; if you want that, add --forget',
     )
-  await orStartError(turnHistoryOff(openedBy(tools, choice)))
+  await turnHistoryOff(openedBy(tools, choice))
   tools.log.info(
     'The history is removed. Free blocks of a DuckDB file may have bytes of it until protime sync --rewrite.',
   )
@@ -44,7 +44,7 @@ export async function forgetPerson(
   id: string,
 ): Promise<ExitCode> {
   const work = (landing: Landing) => forgetVersions(landing, id)
-  const versions = await orStartError(withLanding(openedBy(tools, choice), work))
+  const versions = await withLanding(openedBy(tools, choice), work)
   await tools.say({ versions })
   tools.log.info(
     'Bytes of them may remain: in a DuckDB file until protime person erase rewrites it, in PostgreSQL until VACUUM FULL of the tables closed_…',

@@ -6,14 +6,7 @@ import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { createPrivateFile } from '../ground/private-file.ts'
 import { checkFailure } from '../protocol/connector.ts'
 import { createSource } from '../source/source.ts'
-import {
-  type Asked,
-  type BareTools,
-  EXIT,
-  type ExitCode,
-  StartError,
-  UsageError,
-} from './command.ts'
+import { type Asked, type BareTools, EXIT, type ExitCode, UsageError } from './command.ts'
 
 /**
  * Asks for a configuration until it can be used, and writes it to a new file. The answers of before are offered again,
@@ -188,7 +181,7 @@ function createQuestions({ stdin, stderr, signal }: Asked): Questions {
     if (!terminal || isHidden || done === true) stderr.write('\n')
     if (done === true) {
       signal.throwIfAborted()
-      throw new StartError(
+      throw new ConnectorError(
         'config',
         'input-ended',
         'The input ended before the last question. Nothing was written.',

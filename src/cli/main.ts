@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
-import { asConnectorError, ConnectorError } from '../ground/errors.ts'
+import { asConnectorError, ConnectorError, exitCodeOf } from '../ground/errors.ts'
 import { createMask } from '../ground/mask.ts'
-import { about, failureLine, type IdentifiedMessage } from '../ground/message-ids.ts'
+import { about, failureLine } from '../ground/message-ids.ts'
 import { packageVersion } from '../ground/project-files.ts'
 import { LINK_TOKENS } from '../http/endpoints.ts'
 import { type DebugSwitch, debugSwitch, withDebug } from '../protocol/command-line.ts'
@@ -18,7 +18,6 @@ import {
   EXIT,
   type ExitCode,
   REMEDIES,
-  StartError,
   UsageError,
 } from './command.ts'
 import { addClose, addHistory } from './history-commands.ts'
@@ -59,18 +58,19 @@ export async function runProtime(
   const isDebug = () => debug.isOn
   const isQuiet = () => quiet.isOn
   const log = createCommandLog({ screen, mask, now: Date.now, isDebug, isQuiet })
-  let usage: ExitCode | undefined
+  let failed: ExitCode | undefined
   const exitCode = await runProgram(
     { stdout, stderr },
     (program) =>
       execute(argv, { ...program, stdin, stderr, screen, debug, quiet, log, mask, env, time }),
     (error) => {
-      if (isUsage(error)) usage = EXIT.usage
-      stderr.write(`${failureLine(about('protime', messageOf(error)), mask, REMEDIES)}\n`)
+      const failure = failureOf(error)
+      failed = exitCodeOf([{ error: failure }])
+      stderr.write(`${failureLine(about('protime', failure), mask, REMEDIES)}\n`)
     },
     'What was changed before that stays changed.',
   )
-  return usage ?? exitCode
+  return failed ?? exitCode
 }
 
 interface Tools extends Program, Omit<ActSettings, 'file' | 'isQuiet'> {
@@ -155,19 +155,13 @@ function refuseEmptyPaths(command: Command): void {
   if (empty !== undefined) throw new UsageError(`the option ${empty.flags} is empty`)
 }
 
-function isUsage(error: unknown): boolean {
-  // Some settings are read by the command that needs them.
-  if (error instanceof ConnectorError && error.id === 'configuration-not-valid') return true
-  return [UsageError, StartError, CommanderError].some((type) => error instanceof type)
-}
-
-function messageOf(error: unknown): IdentifiedMessage {
-  if (error instanceof ConnectorError || !isUsage(error)) return asConnectorError(error)
-  const text = error instanceof Error ? error.message : String(error)
-  const reason = text
+function failureOf(error: unknown): ConnectorError {
+  if (!(error instanceof UsageError || error instanceof CommanderError))
+    return asConnectorError(error)
+  const reason = error.message
     .replace(/^error: /, '')
     .replaceAll('\n', ' ')
     .replace(/\.$/, '')
   const message = `${reason}${reason.endsWith('?') ? '' : '.'} Try --help.`
-  return { id: 'command-line-not-valid', message }
+  return new ConnectorError('config', 'command-line-not-valid', message)
 }

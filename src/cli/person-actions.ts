@@ -11,7 +11,7 @@ import { createSource } from '../source/source.ts'
 import { openOwned } from '../warehouse/account.ts'
 import type { Renew } from '../warehouse/landing.ts'
 import { engineOf } from '../warehouse/landings.ts'
-import { type ActionTools, EXIT, type ExitCode, orStartError, UsageError } from './command.ts'
+import { type ActionTools, EXIT, type ExitCode, UsageError } from './command.ts'
 import { chosenSpecs } from './sync-action.ts'
 import { openedBy, type WarehouseChoice } from './warehouse-option.ts'
 
@@ -44,7 +44,7 @@ export async function exportPerson(
   renewOf(warehouse)
   if ((given === undefined) === (reference === undefined))
     throw new UsageError('name the person by an id, or by --reference')
-  const landing = await orStartError(openOwned(engineOf(warehouse), warehouse, owner, patience))
+  const landing = await openOwned(engineOf(warehouse), warehouse, owner, patience)
   try {
     const [id = given, ...more] =
       reference === undefined ? [] : await idsByReference(landing, reference, config.privacy)

@@ -1,6 +1,8 @@
 import { type Preview, preview } from '../ask/preview.ts'
+import { exitCodeOf } from '../ground/errors.ts'
 import { about } from '../ground/message-ids.ts'
 import { redactionOfStream } from '../privacy/redaction.ts'
+import type { Failure } from '../protocol/connector.ts'
 import { offeredStreams } from '../source/source.ts'
 import type { Stream } from '../streams/collections.ts'
 import { type ActionTools, EXIT, type ExitCode, knownName } from './command.ts'
@@ -23,17 +25,17 @@ export async function show(
     stream,
     redaction: redactionOfStream(stream, config.privacy),
   }))
-  let failures = 0
+  const failures: Failure[] = []
   for await (const one of preview(jobs, { config, mask, signal, log, limit })) {
     if (one.problem !== undefined) {
-      failures++
+      failures.push({ error: one.problem })
       log.warn(about(one.stream, one.problem))
     } else if (isJson) {
       const name = JSON.stringify(one.stream)
       for (const record of one.records) await print(`{"stream":${name},"record":${record}}`)
     } else await print(asTable(one))
   }
-  return failures === jobs.length ? EXIT.failed : EXIT.done
+  return failures.length === jobs.length ? exitCodeOf(failures) : EXIT.done
 }
 
 function chosen(names: readonly string[], offered: ReadonlyMap<string, Stream>): Stream[] {

@@ -1,7 +1,7 @@
 import type { Patience } from '../warehouse/landing.ts'
 import { engineOf } from '../warehouse/landings.ts'
 import { createPatience } from '../warehouse/patience.ts'
-import { type BareTools, EXIT, type ExitCode, orStartError } from './command.ts'
+import { type BareTools, EXIT, type ExitCode } from './command.ts'
 import { recordTable, widthOf } from './record-table.ts'
 import type { StatusOptions } from './status-action.ts'
 
@@ -11,7 +11,7 @@ export async function query(
   { warehouse, json = false }: StatusOptions,
   { print, ...tools }: Pick<BareTools, 'log' | 'signal' | 'print'>,
 ): Promise<ExitCode> {
-  const rows = await orStartError(rowsOf(warehouse, sql, createPatience(0, tools)))
+  const rows = await rowsOf(warehouse, sql, createPatience(0, tools))
   if (json) for (const row of rows) await print(row)
   else if (rows.length > 0) await print(recordTable(rows, widthOf(process.stdout)))
   return EXIT.done

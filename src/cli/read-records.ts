@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import { opensOrClosesQuote, parseCsvRecord } from '../ground/csv.ts'
+import { ConnectorError } from '../ground/errors.ts'
 import {
   isJsonObject,
   repeatedMember,
@@ -11,7 +12,7 @@ import { type InputLines, readLines } from '../protocol/input-messages.ts'
 import { deletionOf } from '../protocol/sync-columns.ts'
 import type { ObjectName, WriteRecord } from '../write/objects.ts'
 import { hasKey } from '../write/writer.ts'
-import { StartError, UsageError } from './command.ts'
+import { UsageError } from './command.ts'
 
 /** A record of the input; one that cannot be read has a fault and no data. */
 export interface InputRecord extends Pick<WriteRecord, 'data' | 'isDelete' | 'fault'> {
@@ -27,7 +28,7 @@ export async function checkInput(path: string): Promise<void> {
     if (!(await stat(path)).isDirectory()) return
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new StartError(
+    throw new ConnectorError(
       'config',
       'file-not-readable',
       `The file given by --from cannot be read (${code}): ${path}.`,

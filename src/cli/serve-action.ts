@@ -16,14 +16,7 @@ import type { Trigger } from '../webhooks/serve/sync-scheduler.ts'
 import { createAirbyteTrigger } from '../webhooks/triggers/airbyte-trigger.ts'
 import { createPostTrigger, type PostSettings } from '../webhooks/triggers/post-trigger.ts'
 import { createRunTrigger } from '../webhooks/triggers/run-trigger.ts'
-import {
-  type ActionTools,
-  type CommandAction,
-  EXIT,
-  type ExitCode,
-  orStartError,
-  UsageError,
-} from './command.ts'
+import { type ActionTools, type CommandAction, EXIT, type ExitCode, UsageError } from './command.ts'
 import { isDryRun, webhookCollection } from './with-client.ts'
 
 /** The password of the user in the address of `--post`. */
@@ -191,7 +184,7 @@ export function serveAction(words: ServeWords): CommandAction {
     const { tenant, baseUrl } = tools.config
     if (words.unsubscribe) {
       return locked(storePath, async () => {
-        const store = await orStartError(openHookStore(storePath, mask.add, { tenant, baseUrl }))
+        const store = await openHookStore(storePath, mask.add, { tenant, baseUrl })
         await unsubscribe(store, { ...connection(tools, []), log, signal })
         return EXIT.done
       })
@@ -203,11 +196,9 @@ export function serveAction(words: ServeWords): CommandAction {
     return locked(storePath, serve)
 
     async function serve(): Promise<ExitCode> {
-      const server = await orStartError(
-        startServer({ ...settings, owner: { tenant, baseUrl } }, serving),
-      )
+      const server = await startServer({ ...settings, owner: { tenant, baseUrl } }, serving)
       tools.allowToEnd(STOP_MS)
-      const isGood = await orStartError(server.run())
+      const isGood = await server.run()
       return words.once && !isGood ? EXIT.failed : EXIT.done
     }
   }
@@ -223,13 +214,11 @@ function storeOf({ store }: ServeWords): string {
 
 /** Locks a store against other processes, then works with it. */
 async function locked<T>(storePath: string, work: () => Promise<T>): Promise<T> {
-  const lock = await orStartError(
-    lockFile(storePath, {
-      subject: `The store ${storePath}`,
-      user: 'protime webhooks serve',
-      advice: 'Stop that one first, or name another store with --store.',
-    }),
-  )
+  const lock = await lockFile(storePath, {
+    subject: `The store ${storePath}`,
+    user: 'protime webhooks serve',
+    advice: 'Stop that one first, or name another store with --store.',
+  })
   try {
     return await work()
   } finally {

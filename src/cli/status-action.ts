@@ -2,7 +2,7 @@ import { INVENTORY, streams as knownStreams } from '../streams/streams.ts'
 import { DELTA_LIFE_HOURS } from '../sync/plan.ts'
 import { createPatience } from '../warehouse/patience.ts'
 import { readStatus, type StreamAge, type WarehouseAge } from '../warehouse/status.ts'
-import { type BareTools, EXIT, type ExitCode, orStartError } from './command.ts'
+import { type BareTools, EXIT, type ExitCode } from './command.ts'
 import { recordTable, widthOf } from './record-table.ts'
 
 const HOUR_MS = 3_600_000
@@ -21,7 +21,7 @@ export async function status(
   now: Date,
   { print, ...tools }: Pick<BareTools, 'log' | 'signal' | 'print'>,
 ): Promise<ExitCode> {
-  const found = await orStartError(readStatus(warehouse, createPatience(0, tools)))
+  const found = await readStatus(warehouse, createPatience(0, tools))
   const streams = found.streams.map((one) => ({ ...one, nextSync: nextOf(one, now) }))
   const text = () => `${statusText(found, now, widthOf(process.stdout))}\n`
   await print(json ? JSON.stringify({ ...found, streams }) : text())

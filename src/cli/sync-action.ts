@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { approvalOf } from '../config/config.ts'
-import { asConnectorError, ConnectorError, InterruptedError } from '../ground/errors.ts'
+import { asConnectorError, ConnectorError, exitCodeOf, InterruptedError } from '../ground/errors.ts'
 import { about, advised } from '../ground/message-ids.ts'
 import { warnOfReaders } from '../ground/private-file.ts'
 import { packageVersion } from '../ground/project-files.ts'
@@ -13,9 +13,7 @@ import { syncWarehouse, type WarehouseSync } from '../warehouse/sync-warehouse.t
 import {
   type ActionTools,
   type CommandAction,
-  EXIT,
   type ExitCode,
-  orStartError,
   REMEDIES,
   type Refuse,
 } from './command.ts'
@@ -162,13 +160,6 @@ export function tellFailures(
   return told
 }
 
-/** Whether another attempt may succeed. */
-export function exitCodeOf(failures: readonly Failure[]): ExitCode {
-  if (failures.length === 0) return EXIT.done
-  const isForPerson = failures.every(({ error }) => error.failure === 'config')
-  return isForPerson ? EXIT.misconfigured : EXIT.failed
-}
-
 /** The exit code of a shell for a program that was ended by a signal. */
 function signalCode(stopped: unknown): number | undefined {
   const number =
@@ -176,13 +167,12 @@ function signalCode(stopped: unknown): number | undefined {
   return number ? 128 + number : undefined
 }
 
-/** The streams of the command line or the configuration, or all. Throws a start error for names that choose none. */
+/** The streams of the command line or the configuration, or all. Throws a config error for names that choose none. */
 export function chosenSpecs(
   options: Pick<SyncOptions, 'streams'>,
   { config, input }: Pick<ActionTools, 'config' | 'input'>,
 ) {
-  const choose = async () => chosenStreams(createSource(), config, streamNames(options, input))
-  return orStartError(choose())
+  return chosenStreams(createSource(), config, streamNames(options, input))
 }
 
 /** The streams of the command line, or those of the member `streams` of the configuration; undefined means all. */

@@ -38,7 +38,7 @@ export function addStatus(program: Command, act: Act, bare: BareAct): void {
     )
     .addHelpText(
       'after',
-      `\nRequests the first page of each list, so no sync is disturbed. Ends with 1 if nothing can be read.
+      `\nRequests the first page of each list, so no sync is disturbed. Fails if nothing can be read.
 ${examples('check', 'check --config acme.json')}`,
     )
     .action(() =>

@@ -1,5 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs'
-import { asConnectorError } from '../ground/errors.ts'
+import { asConnectorError, ConnectorError, exitCodeOf } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import { keepHeapSmall } from '../ground/v8.ts'
 import { readMessagesOption } from '../protocol/command-line.ts'
@@ -20,9 +20,8 @@ import {
   EXIT,
   type ExitCode,
   type Refuse,
-  StartError,
 } from './command.ts'
-import { chosenSpecs, exitCodeOf, progressOf, tellFailures } from './sync-action.ts'
+import { chosenSpecs, progressOf, tellFailures } from './sync-action.ts'
 import { openedBy, type WarehouseChoice } from './warehouse-option.ts'
 
 /** The options of `protime verify`. */
@@ -180,7 +179,11 @@ function heldBy(
 
 function inputOf(path: string) {
   if (existsSync(path)) return createReadStream(path)
-  throw new StartError('config', 'file-not-readable', `There is no such file for --rows: ${path}`)
+  throw new ConnectorError(
+    'config',
+    'file-not-readable',
+    `There is no such file for --rows: ${path}`,
+  )
 }
 
 function readFile(

@@ -18,7 +18,6 @@ import {
   EXIT,
   type ExitCode,
   knownName,
-  StartError,
   UsageError,
   type WriteOptions,
 } from './command.ts'
@@ -130,7 +129,7 @@ async function writeAll(tools: ActionTools, writing: Writing): Promise<ExitCode>
 
 /**
  * Writes records, and calls `onEnd` also if that fails. `onOutcome` returns a promise if the reader is behind. Throws the
- * failure of an object that cannot be written; a StartError if a person has to act first.
+ * failure of an object that cannot be written.
  */
 async function run(
   given: ActionTools,
@@ -169,14 +168,13 @@ async function run(
       onEnd(summary)
     }
     const failure = summary.failures.get(object)
-    if (failure === undefined) return summary
-    const { failure: kind, id, message } = failure
-    throw kind === 'config' ? new StartError(kind, id, message, { cause: failure }) : failure
+    if (failure !== undefined) throw failure
+    return summary
   }).finally(lock.release)
 }
 
-function lacking(scopes: readonly string[]): StartError {
-  return new StartError(
+function lacking(scopes: readonly string[]): ConnectorError {
+  return new ConnectorError(
     'config',
     'scope-missing',
     `Nothing was written: the client lacks ${scopes.join(' and ')}. Ask the operator of the service for ${scopes.length === 1 ? 'it' : 'them'}.`,

@@ -43,6 +43,12 @@ export class InterruptedError extends Error {
   override name = 'InterruptedError'
 }
 
+/** The exit code of `protime` and of the programs of the warehouse library: 2 if only a person can correct what failed. */
+export function exitCodeOf(failures: readonly { readonly error: ConnectorError }[]): 0 | 1 | 2 {
+  if (failures.length === 0) return 0
+  return failures.every(({ error }) => error.failure === 'config') ? 2 : 1
+}
+
 /** Converts any thrown value to a `ConnectorError`. An unexpected one is the connector's own fault: `system`. */
 export function asConnectorError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error

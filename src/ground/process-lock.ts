@@ -175,7 +175,7 @@ function inUse({ subject, user, advice }: LockWords, who: Owner | 'silent'): Loc
     who === 'silent'
       ? `Another process has locked ${lowerFirst(subject)}, and does not respond.`
       : `Another ${user} uses ${lowerFirst(subject)}: process ${who.pid} on host ${who.host}, since ${who.since}.`
-  return new LockedError('config', 'locked', `${what} ${advice}`)
+  return new LockedError('transient', 'locked', `${what} ${advice}`)
 }
 
 function lowerFirst(subject: string): string {

@@ -1,7 +1,7 @@
 // The exports of `source-protime/warehouse`; everything else is internal.
 
 import { Command, CommanderError } from 'commander'
-import { asConnectorError, type ConnectorError, InterruptedError } from '../ground/errors.ts'
+import { asConnectorError, exitCodeOf, InterruptedError } from '../ground/errors.ts'
 import { createMask, type Mask } from '../ground/mask.ts'
 import { about, withId } from '../ground/message-ids.ts'
 import { secretsOf } from '../ground/settings-schema.ts'
@@ -129,7 +129,7 @@ export function runSync<Config>(
       for (const { type, stream, ...message } of told)
         say('ERROR')(`${type}: ${withId(about(stream, message))}`)
       print(`${JSON.stringify({ records, failures: told })}\n`)
-      return exitCodeOf(failures.map(({ error }) => error))
+      return exitCodeOf(failures)
     },
     (error) => say('ERROR')(withId(asConnectorError(error))),
     'The next sync continues from the last commit.',
@@ -139,12 +139,6 @@ export function runSync<Config>(
 function toldOf({ stream, error }: Failure, mask: Mask | undefined) {
   const message = mask?.text(error.message) ?? error.message
   return { id: error.id, type: error.failure, ...(stream === undefined ? {} : { stream }), message }
-}
-
-/** Whether another attempt may succeed. */
-function exitCodeOf(errors: readonly ConnectorError[]): number {
-  if (errors.length === 0) return 0
-  return errors.every(({ failure }) => failure === 'config') ? 2 : 1
 }
 
 /** The options of a command line; undefined if it only asked for help or the version. */
