@@ -7,7 +7,7 @@ import { recordTable } from './record-table.ts'
 import { serveOptions } from './resource-commands.ts'
 import { parseServeWords, type ServeWords } from './serve-action.ts'
 import { statusText } from './status-action.ts'
-import { warehouseOf } from './warehouse-option.ts'
+import { warehouseIn, warehouseOf } from './warehouse-option.ts'
 
 function logged({ isDebug = false, isQuiet = false, isColoured = false } = {}) {
   let text = ''
@@ -267,3 +267,10 @@ it.each(['/etc/cron.d/x', 'postgres://10.0.0.1/hr'])(
     ])
   },
 )
+
+it('no command passes over a configuration that is named and missing', async () => {
+  await expect(warehouseIn(undefined, '/missing/config.json')).rejects.toThrow(
+    'The file given by --config cannot be read (ENOENT): /missing/config.json.',
+  )
+  expect(await warehouseIn('mine.duckdb', '/missing/config.json')).toBe('mine.duckdb')
+})

@@ -43,10 +43,8 @@ export function warehouseOf(option: string | undefined, input: unknown): string 
 }
 
 /** The same for a command that needs no configuration, but takes the warehouse of one that is there. */
-export async function warehouseIn(
-  option: string | undefined,
-  file: string = CONFIG_FILE,
-): Promise<string> {
-  if (option !== undefined || !existsSync(file)) return warehouseOf(option, {})
-  return warehouseOf(undefined, await readJsonOption('--config', file))
+export async function warehouseIn(option: string | undefined, file?: string): Promise<string> {
+  const isNone = file === undefined && !existsSync(CONFIG_FILE)
+  if (option !== undefined || isNone) return warehouseOf(option, {})
+  return warehouseOf(undefined, await readJsonOption('--config', file ?? CONFIG_FILE))
 }
