@@ -116,6 +116,11 @@ describe('a command line that is not valid', () => {
     ['a read without its catalog', ['read', '--config', '@config'], /--catalog is missing/],
     ['an option without its value', ['check', '--config'], /argument missing/],
     ['a word too many', ['spec', 'please'], /too many arguments/],
+    [
+      'a state without a path',
+      ['read', '--config', '@config', '--catalog', '@catalog', '--state', ''],
+      /--state is empty/,
+    ],
   ])('is one message, a config error: %s', async (_name, args, words) => {
     const answer = await execute(...args)
     expectConfigError(answer, new RegExp(`^The command line is not valid: .*${words.source}`))

@@ -142,10 +142,23 @@ it.each([
 ])(
   'protime %s refuses an empty path, which a script passes for a variable that is not set',
   async (...words) => {
-    const { exitCode, stderr } = await protime(...words, '', '--config', path('config.json'))
+    for (const empty of ['', ' ']) {
+      const { exitCode, stderr } = await protime(...words, empty, '--config', path('config.json'))
+      expect([exitCode, stderr]).toEqual([
+        2,
+        expect.stringContaining(`protime: the option ${words.at(-1)} <`),
+      ])
+    }
+  },
+)
+
+it.each([['sync'], ['status'], ['webhooks', 'list']])(
+  'protime %s refuses an empty path of the configuration',
+  async (...words) => {
+    const { exitCode, stderr } = await protime('--config', '', ...words)
     expect([exitCode, stderr]).toEqual([
       2,
-      expect.stringContaining(`protime: the option ${words.at(-1)} <`),
+      expect.stringContaining('protime: the option --config <file> is empty.'),
     ])
   },
 )

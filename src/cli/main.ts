@@ -3,6 +3,7 @@ import { asConnectorError, ConnectorError, exitCodeOf } from '../ground/errors.t
 import { createMask } from '../ground/mask.ts'
 import { about, failureLine } from '../ground/message-ids.ts'
 import { packageVersion } from '../ground/project-files.ts'
+import { isBlank } from '../ground/text.ts'
 import { LINK_TOKENS } from '../http/endpoints.ts'
 import { type DebugSwitch, debugSwitch, withDebug } from '../protocol/command-line.ts'
 import { type Io, type Program, runProgram, withProcessDefaults } from '../protocol/program.ts'
@@ -147,12 +148,14 @@ function addCommands(program: Command, act: Act, bare: BareAct): void {
 
 /** A script passes an empty path for a variable that is not set. */
 function refuseEmptyPaths(command: Command): void {
+  const isEmpty = (value: unknown) => typeof value === 'string' && isBlank(value)
   const empty = command.options.find(
     (option) =>
       /<(file|folder|address)>$/.test(option.flags) &&
-      command.getOptionValue(option.attributeName()) === '',
+      [command.getOptionValue(option.attributeName())].flat().some(isEmpty),
   )
   if (empty !== undefined) throw new UsageError(`the option ${empty.flags} is empty`)
+  if (command.parent !== null) refuseEmptyPaths(command.parent)
 }
 
 function failureOf(error: unknown): ConnectorError {

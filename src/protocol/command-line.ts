@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { ConnectorError } from '../ground/errors.ts'
 import { jsonFault, repeatedMember } from '../ground/json.ts'
+import { isBlank } from '../ground/text.ts'
 
 /** Whether every request is logged, too: `LOG_LEVEL=debug`, or the option `--debug` after it was parsed. */
 export interface DebugSwitch {
@@ -42,11 +43,7 @@ export function refusedCommandLine(error: unknown): ConnectorError {
  */
 export function requiredOption(option: string, file: string | undefined): string {
   if (file !== undefined) return file
-  throw new ConnectorError(
-    'config',
-    'command-line-not-valid',
-    `The command line is not valid: the option ${option} is missing. Try --help.`,
-  )
+  throw refusedCommandLine(new Error(`the option ${option} is missing`))
 }
 
 /**
@@ -54,6 +51,8 @@ export function requiredOption(option: string, file: string | undefined): string
  * writes. Throws a config error if the file cannot be read.
  */
 export async function readOption(option: string, file: string): Promise<string> {
+  // A script passes an empty path for a variable that is not set.
+  if (isBlank(file)) throw refusedCommandLine(new Error(`the option ${option} is empty`))
   try {
     const bytes = await readFile(file)
     const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe

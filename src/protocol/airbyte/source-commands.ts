@@ -175,7 +175,7 @@ export function runCommand<Config>(
       const input = await commands.settings(files)
       const chosen = await chosenStreams(requiredOption('--catalog', files.catalog))
       const states = parseStateFile(
-        files.state ? await readOption('--state', files.state) : '',
+        files.state === undefined ? '' : await readOption('--state', files.state),
         connector.name,
       )
       const source = await connector.load()
