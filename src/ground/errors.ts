@@ -49,9 +49,25 @@ export function exitCodeOf(failures: readonly { readonly error: ConnectorError }
   return failures.every(({ error }) => error.failure === 'config') ? 2 : 1
 }
 
-/** Converts any thrown value to a `ConnectorError`. An unexpected one is the connector's own fault: `system`. */
+/** What the system says of a path that leads through a file or in a circle, is too long, or is not for this user. */
+const UNREACHABLE: readonly unknown[] = [
+  ...['ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'EROFS'],
+]
+
+/**
+ * Converts any thrown value to a `ConnectorError`. A path that cannot be reached is for whoever has named it to correct;
+ * anything else that is unexpected is the connector's own fault: `system`.
+ */
 export function asConnectorError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error
+  const { code, path } = Object(error) as NodeJS.ErrnoException
+  if (path !== undefined && UNREACHABLE.includes(code))
+    return new ConnectorError(
+      'config',
+      'path-not-reached',
+      `${path} cannot be reached (${code}). Name another path, or let this user read and write there.`,
+      { cause: error },
+    )
   const text = error instanceof Error ? error.message : String(error)
   return new ConnectorError(
     'system',

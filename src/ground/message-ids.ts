@@ -75,6 +75,7 @@ export const FAILURES = {
     'lock-not-written',
     'rights-missing',
     'file-not-own',
+    'path-not-reached',
     'made-by-others',
     'person-still-listed',
     'input-ended',
