@@ -6,7 +6,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { PassThrough, type Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -350,6 +350,15 @@ describe('protime dbt init', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('create it with protime sync')])
     expect(readdirSync(folder.path)).toEqual(['acme.duckdb'])
   })
+
+  it.each(['/proc/models', 'acme.duckdb/models'])(
+    'says that it cannot make the project %s',
+    async (name) => {
+      const words = ['--warehouse', path('acme.duckdb'), '--project', resolve(folder.path, name)]
+      const { exitCode, stderr } = await runHere('dbt', 'init', ...words)
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`${name} cannot be made (E`)])
+    },
+  )
 
   it('refuses a folder instead of the warehouse', async () => {
     const { exitCode, stderr } = await init(folder.path)

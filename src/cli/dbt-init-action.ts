@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { packageFolder, packageVersion } from '../ground/project-files.ts'
@@ -32,7 +32,7 @@ export async function dbtInit(
   )
   if (known !== undefined)
     throw new UsageError(`${join(project, known)} exists already, so nothing was written`)
-  await mkdir(join(project, dirname(LINK)), { recursive: true })
+  makeFolder(join(project, dirname(LINK)))
   if (target.file !== undefined) await mkdir(join(project, MODELS), { mode: 0o700 })
   await cp(join(packageFolder(), 'dbt'), join(project, PACKAGE), { recursive: true })
   // The copy that dbt deps would make, so that a build need not call it.
@@ -40,6 +40,20 @@ export async function dbtInit(
   for (const [name, text] of Object.entries(files)) await writeFile(join(project, name), text)
   log.info(`The dbt project is written${project === '.' ? '' : ` to ${project}`}. Next: dbt build`)
   return EXIT.done
+}
+
+/** Creates a folder, and those above it that are missing. Where nobody can, as in /proc, Node would try it for ever. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      `the folder ${path} cannot be made (${code}); name another one with --project`,
+    )
+  }
 }
 
 function assertFile(path: string): void {
