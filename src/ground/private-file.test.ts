@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import {
   closeSync,
   constants,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -17,6 +18,7 @@ import {
   ownFolder,
   privately,
   readOwnFile,
+  replacePrivateFile,
   resolvedFile,
 } from './private-file.ts'
 
@@ -63,6 +65,17 @@ it('a file that is missing is created, and only its owner can read it', () => {
   }
   expect(readOwnFile(path)).toBe('ab')
   expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+it('a file is replaced, and nothing beside it', async () => {
+  const path = inFolder('store.json')
+  writeFileSync(`${path}.new`, 'of the user')
+  for (const text of ['a', 'b']) await replacePrivateFile(path, text)
+  expect([readFileSync(path, 'utf8'), readFileSync(`${path}.new`, 'utf8')]).toEqual([
+    'b',
+    'of the user',
+  ])
+  expect(readdirSync(dirname(path)).toSorted()).toEqual(['store.json', 'store.json.new'])
 })
 
 it('a folder is made for its owner alone, used again, and nothing else that has its name', () => {

@@ -116,7 +116,7 @@ const NO_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP']
  * is never overwritten. Rejects with the system's error, such as EEXIST.
  */
 export async function createPrivateFile(path: string, text: string): Promise<void> {
-  const fresh = `${path}.${randomBytes(6).toString('hex')}.new`
+  const fresh = freeName(path)
   await writeNew(fresh, text)
   try {
     await link(fresh, path)
@@ -135,9 +135,7 @@ export async function createPrivateFile(path: string, text: string): Promise<voi
  */
 export async function replacePrivateFile(path: string, text: string): Promise<void> {
   ownFile(path)
-  const fresh = `${path}.new`
-  // A crash may have left this file.
-  await rm(fresh, { force: true })
+  const fresh = freeName(path)
   await writeNew(fresh, text)
   try {
     await rename(fresh, path)
@@ -146,6 +144,11 @@ export async function replacePrivateFile(path: string, text: string): Promise<vo
     throw error
   }
   await syncFolder(dirname(path))
+}
+
+/** A name beside a file that nothing else has. */
+function freeName(path: string): string {
+  return `${path}.${randomBytes(6).toString('hex')}.new`
 }
 
 /** Creates a file and waits until the text is on the disk; if this fails, there is no file. */

@@ -166,7 +166,7 @@ export async function openHookStore(
 ): Promise<HookStore> {
   let hooks: readonly StoredHook[] = []
   let watchers = new Set<() => void>()
-  /** Ends with the last write: of two at once, each would remove the new file of the other. */
+  /** Ends with the last write: of two at once, the earlier one could win. */
   let written = Promise.resolve()
   const content = await readStore(path)
   refuseOther(content.owner, owner, path)
