@@ -69,7 +69,7 @@ it.each<[string, string | undefined]>([
 const MARKS = ['_ab_cdc_deleted_at', '_SDC_DELETED_AT', '_deleted']
 
 describe.each(MARKS)('a record with %s', (mark) => {
-  it.each([null, '', false, 'false', 'FALSE', 'f', 0])('of %j is not deleted', (value) => {
+  it.each([null, '', false, 'false', 'FALSE', 'f', 0, '0'])('of %j is not deleted', (value) => {
     expect(deletionOf({ [mark]: value })).toEqual({ isDeleted: false })
   })
 
@@ -79,6 +79,7 @@ describe.each(MARKS)('a record with %s', (mark) => {
     'True',
     't',
     1,
+    '1',
     '2026-01-01',
     '2026-01-01T00:00:00Z',
     '2026-01-01 10:00:00.123456+00',
@@ -90,7 +91,7 @@ describe.each(MARKS)('a record with %s', (mark) => {
     expect(deletionOf({ [mark]: value })).toEqual({ isDeleted: true })
   })
 
-  it.each(['no', 'yes', '0', ' ', 2, -1, 0.5, [], {}, '01/02/2026', 'null'])(
+  it.each(['no', 'yes', '2', ' ', 2, -1, 0.5, [], {}, '01/02/2026', 'null'])(
     'of %j says neither',
     (value) => {
       expect(deletionOf({ [mark]: value })).toEqual({

@@ -147,11 +147,14 @@ function markOf(value: unknown): boolean | undefined {
     case 'false':
     case 'f':
     case 0:
+    case '0':
       return false
     case true:
     case 'true':
     case 't':
     case 1:
+    // All values of a CSV table are texts.
+    case '1':
       return true
     default:
       return isTime(value) || undefined
