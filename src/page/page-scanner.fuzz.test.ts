@@ -39,7 +39,7 @@ function judge(body: Buffer, ways: readonly (readonly number[])[], scanner = fas
       assert.deepEqual(asParsed(seen), truth)
       assertConsistent(seen as ObservedPage, body)
     } else {
-      assert.match(String(seen), /^MalformedPageError: /)
+      assert.match(String(seen), /^(?:MalformedPage|LastingDamage)Error: /)
       if (inPieces !== false) assert.equal(seen, inPieces)
     }
   }

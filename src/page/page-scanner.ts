@@ -11,11 +11,11 @@ export class RecordTooLargeError extends MalformedPageError {
 }
 
 /**
- * A page above a limit that no setting changes: a name, a key or a version that is too long for a state or a warehouse, or
- * a value that is nested too deep. It would be the same at the next request.
+ * A page that would be the same at the next request: a name, a key or a version is too long for a state or a warehouse, a
+ * value is nested too deep, or a change is of an unknown kind.
  */
-export class TextTooLongError extends MalformedPageError {
-  override name = 'TextTooLongError'
+export class LastingDamageError extends MalformedPageError {
+  override name = 'LastingDamageError'
 }
 
 /** The maximum length of a member name, a key and a version in bytes; `wasm/memory.ts` has the same. */
@@ -37,6 +37,7 @@ export const problemKinds = [
   'name-too-long',
   'key-too-long',
   'version-too-long',
+  'unknown-change',
   'not-utf8',
   'empty',
   'cut-in-element',
@@ -67,7 +68,7 @@ export function damage({ kind, at, elements }: Problem, facts: PageFacts): Malfo
     case 'not-json':
       return new MalformedPageError(`the body is not JSON at byte ${at}${startOf(facts.opening)}`)
     case 'too-deep':
-      return new TextTooLongError(`the body is nested deeper than 256 levels at byte ${at}`)
+      return new LastingDamageError(`the body is nested deeper than 256 levels at byte ${at}`)
     case 'not-an-object':
       return new MalformedPageError('the body is JSON, but not an object')
     case 'items-not-a-list':
@@ -89,13 +90,19 @@ export function damage({ kind, at, elements }: Problem, facts: PageFacts): Malfo
         `the name or link at byte ${at} is larger than ${facts.maxRecordBytes} bytes`,
       )
     case 'name-too-long':
-      return new TextTooLongError(`the name at byte ${at} is longer than ${MAX_TEXT} bytes`)
+      return new LastingDamageError(`the name at byte ${at} is longer than ${MAX_TEXT} bytes`)
     case 'key-too-long':
-      return new TextTooLongError(
+      return new LastingDamageError(
         `${element} has a \`${facts.key}\` that is longer than ${MAX_TEXT} bytes`,
       )
     case 'version-too-long':
-      return new TextTooLongError(`${element} has a version that is longer than ${MAX_TEXT} bytes`)
+      return new LastingDamageError(
+        `${element} has a version that is longer than ${MAX_TEXT} bytes`,
+      )
+    case 'unknown-change':
+      return new LastingDamageError(
+        `${element} has a \`changeType\` that says neither that it was deleted nor that it was inserted or updated`,
+      )
     case 'not-utf8':
       return new MalformedPageError(`the body is not UTF-8 text, somewhere after byte ${at}`)
     case 'empty':
@@ -145,7 +152,7 @@ export interface PageScanner {
    * Scans the next chunks of the body, which may be cut anywhere, and returns one batch for all of them. Chunks need
    * not be joined by the caller.
    *
-   * @throws MalformedPageError, RecordTooLargeError, TextTooLongError
+   * @throws MalformedPageError, RecordTooLargeError, LastingDamageError
    */
   push(...chunks: readonly Uint8Array[]): RecordBatch
   /** Ends the page. @throws MalformedPageError if the body is not complete */

@@ -18,7 +18,7 @@ import {
 import { createRuleAnswers, type RuleAnswers } from './rule-answers.ts'
 import type { ScanExports, ScanHost, ScanModule } from './scan-module.ts'
 
-/** The texts that the scanner compares with, in the order of their numbers (1 to 12) in the scanner. */
+/** The texts that the scanner compares with, in the order of their numbers (1 to 15) in the scanner. */
 function namesOf({ key, version, deleted, array, date }: RecordShape): readonly string[] {
   const names = [
     key,
@@ -33,6 +33,9 @@ function namesOf({ key, version, deleted, array, date }: RecordShape): readonly 
     'deltalink',
     deleted?.value ?? '',
     'Delete',
+    'InsertOrUpdate',
+    'Insert',
+    'Update',
   ]
   for (const name of names) {
     if (!/^[ !#-[\]-~]{0,256}$/.test(name)) {

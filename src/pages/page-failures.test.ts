@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../ground/errors.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createVirtualTime } from '../http/testing/virtual-time.ts'
-import { MalformedPageError, RecordTooLargeError, TextTooLongError } from '../page/page-scanner.ts'
+import {
+  LastingDamageError,
+  MalformedPageError,
+  RecordTooLargeError,
+} from '../page/page-scanner.ts'
 import {
   createTries,
   DeadLinkError,
@@ -63,7 +67,7 @@ describe('a page that fails', () => {
       new RecordTooLargeError('9 MiB'),
       alike('record-too-large'),
     ],
-    ['with a key that is too long', new TextTooLongError('2 kB'), alike('page-damaged')],
+    ['with a key that is too long', new LastingDamageError('2 kB'), alike('page-damaged')],
     ['because its connection breaks', new InterruptedPageError('broke'), alike(500 as never)],
     ['with 400', status(400), { ...asItIs, next: 'dead: unusable', delta: 'dead: unusable' }],
     ['with 404', status(404), { ...asItIs, next: 'dead: unusable', delta: 'dead: unusable' }],

@@ -2,7 +2,11 @@ import { ConnectorError } from '../ground/errors.ts'
 import type { Time } from '../http/clock.ts'
 import { HttpError } from '../http/http-error.ts'
 import { createFailureCount, type RetryPolicy, waitMs } from '../http/retry.ts'
-import { MalformedPageError, RecordTooLargeError, TextTooLongError } from '../page/page-scanner.ts'
+import {
+  LastingDamageError,
+  MalformedPageError,
+  RecordTooLargeError,
+} from '../page/page-scanner.ts'
 
 /** Whether the collection does not have this operation. Only for links that the connector created. */
 export function isNotOffered(error: unknown): error is HttpError {
@@ -141,7 +145,7 @@ function pauseMs(
 ): number | undefined {
   // These are likely to fail again: an answer that is not a single record, or a record that is too large.
   const isAlike =
-    kind === 'single' || error instanceof RecordTooLargeError || error instanceof TextTooLongError
+    kind === 'single' || error instanceof RecordTooLargeError || error instanceof LastingDamageError
   const isDamaged = error instanceof MalformedPageError && !isAlike
   if (!isDamaged && !(error instanceof InterruptedPageError)) return undefined
   const pause = waitMs(failures.now(), retryPolicy)

@@ -1,11 +1,11 @@
 import { exactTextOfBody } from '../ground/json.ts'
 import { createPageScanner } from '../page/create-page-scanner.ts'
 import {
+  LastingDamageError,
   MAX_TEXT,
   MalformedPageError,
   type PageEnd,
   type PageScanner,
-  TextTooLongError,
 } from '../page/page-scanner.ts'
 import { parseReferencePage } from '../page/reference-page.ts'
 import type { Redaction } from '../privacy/redaction.ts'
@@ -73,7 +73,7 @@ function references(body: Buffer, collection: string, rulesOf: RulesOf) {
     const records = references.flatMap((reference) => {
       const { name, value, internalReference } = reference
       if ([name, value, internalReference ?? ''].some((text) => Buffer.byteLength(text) > MAX_TEXT))
-        throw new TextTooLongError(`a reference has a text that is longer than ${MAX_TEXT} bytes`)
+        throw new LastingDamageError(`a reference has a text that is longer than ${MAX_TEXT} bytes`)
       const rules = rulesOf(reference)
       if (rules === 'drop') return []
       const whole = JSON.stringify(reference)

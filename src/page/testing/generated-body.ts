@@ -107,7 +107,7 @@ export class BodyWriter {
     if (this.#chance(60)) return this.#value(1)
     if (!this.#chance(3)) return this.#record()
     const members = [
-      `"changeType"${this.#colon()}"${this.#pick(['Delete', 'InsertOrUpdate', 'De\\u006cete'])}"`,
+      `"changeType"${this.#colon()}"${this.#pick(['Delete', 'InsertOrUpdate', 'De\\u006cete', 'insert', 'DELETE'])}"`,
       `"data"${this.#colon()}${this.#record()}`,
     ]
     if (this.#chance(4)) members.push(this.#member())
@@ -329,7 +329,7 @@ function template(random: Random): Template {
   const type: Template = (random) =>
     random(30) === 0
       ? scalar(random)
-      : pick(random, ['"Delete"', '"InsertOrUpdate"', '"De\\u006cete"'])
+      : pick(random, ['"Delete"', '"InsertOrUpdate"', '"De\\u006cete"', '"UPDATE"'])
   const more = pick(random, [[], ['id'], ['x'], ['data']])
   const members = random(4) === 0 ? ['data', 'changeType'] : ['changeType', ...more, 'data']
   return object(members, (name) => (name === 'data' ? record : name === 'x' ? scalar : type))

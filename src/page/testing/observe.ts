@@ -139,14 +139,17 @@ function recordOf(element: unknown): ParsedRecord | undefined {
   const record = isChange ? data : element
   const { id, changeVersion, status } = record
   if (id === undefined || id === null) return undefined
+  if (isChange && !CHANGES.has(lower(changeType))) return undefined
   const mark = status === 'Deleted' ? SOFT_DELETE : UPSERT
   return {
     value: isObject(record['x']) ? { ...record, x: [record['x']] } : record,
-    kind: isChange && changeType === 'Delete' ? DELETE : mark,
+    kind: isChange && lower(changeType) === 'delete' ? DELETE : mark,
     key: id,
     version: typeof changeVersion === 'string' ? changeVersion : undefined,
   }
 }
+
+const CHANGES: ReadonlySet<string> = new Set(['delete', 'insertorupdate', 'insert', 'update'])
 
 function parsed(body: Uint8Array): unknown {
   try {

@@ -21,7 +21,10 @@ import {
   DELETED,
   DELETED_VALUE,
   equals,
+  INSERT_OR_UPDATE,
+  isOneOf,
   KEY,
+  UPDATE,
   VERSION,
 } from './names'
 import { KEEP, leftEnd, rewriteRecord, root } from './rewrite'
@@ -43,7 +46,6 @@ const REMOVED: u32 = 1
 
 let changeStart: u32 = 0
 let changeEnd: u32 = 0
-let changeEscaped: bool = false
 let dataStart: u32 = 0
 let dataEnd: u32 = 0
 
@@ -131,7 +133,6 @@ export function take(level: u32, name: u32, start: u32, end: u32, escaped: bool)
   } else if (name == CHANGE_TYPE && level == 0) {
     changeStart = isText ? start : 0
     changeEnd = end
-    changeEscaped = escaped
   }
 }
 
@@ -148,6 +149,7 @@ export const KEYLESS: u32 = 1
 export const TOO_LARGE: u32 = 2
 export const LONG_KEY: u32 = 3
 export const LONG_VERSION: u32 = 4
+export const STRANGE: u32 = 5
 
 /** Writes the row of the element that ends before `end`; returns 0, or its problem. */
 export function finishElement(end: u32): u32 {
@@ -160,8 +162,10 @@ export function finishElement(end: u32): u32 {
   const version = load<u32>(facts, VERSION_START)
   if (version != 0 && load<u32>(facts, VERSION_END) - version > MAX_TEXT) return LONG_VERSION
   let flags = load<u32>(facts, FLAGS)
-  if (isChange && equals(DELETE, changeStart + 1, changeEnd - 1, changeEscaped)) {
-    flags = (flags & ESCAPED_VERSION) | REMOVED
+  if (isChange) {
+    if (isOneOf(DELETE, DELETE, changeStart + 1, changeEnd - 1))
+      flags = (flags & ESCAPED_VERSION) | REMOVED
+    else if (!isOneOf(INSERT_OR_UPDATE, UPDATE, changeStart + 1, changeEnd - 1)) return STRANGE
   }
   const loneStart = load<u32>(facts, LONE_START)
   const isLone = loneStart != 0 && root != KEEP

@@ -7,6 +7,7 @@ import {
   DELETED,
   DELETED_VALUE,
   equals,
+  INSERT_OR_UPDATE,
   KEY,
   NONE,
   VERSION,
@@ -119,7 +120,7 @@ type Rewritten = u16
 
 /**
  * Reads elements of one shape. It is one long function on purpose, like `run`. White space, numbers with an exponent
- * or very many digits, and elements with a problem are left to the general scanner.
+ * or very many digits, unusual kinds of changes, and elements with a problem are left to the general scanner.
  */
 function matchShape<Records>(at: u32, end: u32, steps: u32): u32 {
   const isRewritten = sizeof<Records>() == sizeof<Rewritten>()
@@ -232,6 +233,7 @@ function matchShape<Records>(at: u32, end: u32, steps: u32): u32 {
       } else if (wanted == CHANGE_TYPE) {
         if (!isText) return done
         isDelete = equals(DELETE, begun + 1, p - 1, isEscaped)
+        if (!isDelete && !equals(INSERT_OR_UPDATE, begun + 1, p - 1, isEscaped)) return done
       }
     }
     if (key == 0 || keyEnd - key > MAX_TEXT || p - start > limit) return done

@@ -11,7 +11,7 @@ export const ANSWER: u32 = 1008
 export const NAMES: u32 = 1024
 export const NAME_ROOM: u32 = 288
 /** One byte per open container: 1 for an object, 0 for an array. */
-export const STACK: u32 = 4864
+export const STACK: u32 = 5632
 export const MAX_DEPTH: u32 = 256
 /** The prefix and the two suffixes of a line, one after the other. */
 export const PARTS: u32 = 8192
@@ -73,6 +73,7 @@ export const TEXT_TOO_LARGE: u32 = 11
 export const NAME_TOO_LONG: u32 = 12
 export const KEY_TOO_LONG: u32 = 13
 export const VERSION_TOO_LONG: u32 = 14
+export const UNKNOWN_CHANGE: u32 = 15
 
 /**
  * The maximum length of a member name, a key and a version, with escapes: the state and a warehouse have to store

@@ -14,6 +14,10 @@ export const DELTA_LINK: u32 = 10
 /** The texts that values are compared with. */
 export const DELETED_VALUE: u32 = 11
 export const DELETE: u32 = 12
+/** The kinds of changes that delete nothing. */
+export const INSERT_OR_UPDATE: u32 = 13
+export const INSERT: u32 = 14
+export const UPDATE: u32 = 15
 
 let candidates: u64 = 0
 
@@ -65,6 +69,12 @@ export function equals(which: u32, at: u32, end: u32, escaped: bool): bool {
   return ((same | (0xffff << left)) & 0xffff) == 0xffff
 }
 
+/** Whether the string between the quotes is one of the texts from `first` to `last`; case is ignored. */
+export function isOneOf(first: u32, last: u32, at: u32, end: u32): bool {
+  for (let which = first; which <= last; which++) if (matches(which, at, end, 0x20)) return true
+  return false
+}
+
 /**
  * The slow comparison: escapes are decoded, and the bits of `fold` are set in every character (0x20 ignores case).
  */
@@ -81,7 +91,7 @@ function matches(which: u32, at: u32, end: u32, fold: u32): bool {
         for (let i = 0; i < 4; i++) c = (c << 4) | hexValue(load<u8>(at++))
       } else c = unescaped(c)
     }
-    if ((c | fold) != load<u8>(text++)) return false
+    if ((c | fold) != (<u32>load<u8>(text++) | fold)) return false
   }
   return text == textEnd
 }

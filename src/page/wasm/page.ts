@@ -7,6 +7,7 @@ import {
   KEYLESS,
   LONG_KEY,
   LONG_VERSION,
+  STRANGE,
   take,
 } from './elements'
 import { learnElement } from './match'
@@ -25,6 +26,7 @@ import {
   OTHER,
   PAGE,
   STACK,
+  UNKNOWN_CHANGE,
   VERSION_TOO_LONG,
 } from './memory'
 import { DATA, DELTA_LINK, ITEMS, NEXT_LINK, NONE } from './names'
@@ -137,6 +139,7 @@ export function close(at: u32): u32 {
     }
     if (problem == KEYLESS) return ELEMENT_WITHOUT_KEY
     if (problem == LONG_KEY) return KEY_TOO_LONG
+    if (problem == STRANGE) return UNKNOWN_CHANGE
     return problem == LONG_VERSION ? VERSION_TOO_LONG : ELEMENT_TOO_LARGE
   }
   if (inside == CHANGE_DATA) dataOpen = false
