@@ -61,9 +61,9 @@ function parseDestinationCatalog(
   return configured
 }
 
-/** Identifies a stream: several namespaces may have streams of the same name. */
+/** Identifies a stream: several namespaces may have streams of the same name. An empty one is none. */
 function streamKey({ name, namespace }: { name?: unknown; namespace?: unknown }): string {
-  return JSON.stringify([namespace ?? null, name])
+  return JSON.stringify([namespace || null, name])
 }
 
 function parseStream(entry: unknown, objects: readonly ObjectSpec[]): ConfiguredStream {
