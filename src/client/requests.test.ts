@@ -27,7 +27,7 @@ it('the answer with another job category than was asked for is not read', async 
 })
 
 it('a job category has the fields that this version does not know, because a PUT without them would empty them', async () => {
-  const stored = { id: '1', name: { default: 'Bakers' }, colour: { hue: 7 } }
+  const stored = { id: '1', name: { default: 'Bakers', short: { nl: 'B' } }, colour: { hue: 7 } }
   const { client } = await openServiceClient((response) =>
     reply(response, 200, { ...stored, externalReferences: { erp: 'B1' } }),
   )

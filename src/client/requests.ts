@@ -281,7 +281,9 @@ function decoded(segment: string): string {
 export function readTranslatedText(value: unknown): TranslatedText {
   if (!isJsonObject(value)) return { default: textOf(value) ?? '' }
   const translations = member(value, 'translations')
+  const others = Object.entries(value).filter(([name]) => !/^(?:default|translations)$/i.test(name))
   return {
+    ...Object.fromEntries(others),
     default: textOf(member(value, 'default')) ?? '',
     ...(isJsonObject(translations) && { translations: texts(translations) }),
   }

@@ -79,16 +79,16 @@ export type Removal = 'deleted' | 'absent'
 /** Identifies a record by its id, or by the value of one of its custom references. */
 export type RecordKey = { readonly id: string } | { readonly name: string; readonly value: string }
 
-/** A text and its translations, by language code. */
+/** A text and its translations, by language code; members that this version does not know are as they were sent. */
 export interface TranslatedText {
   readonly default: string
-  readonly translations?: Readonly<Record<string, string>>
+  readonly translations?: Readonly<Record<string, string>> | undefined
 }
 
 /** The writable fields of a job category; those that are left out become empty. */
 export interface JobCategoryBody {
   readonly name: TranslatedText
-  readonly externalCode?: string
+  readonly externalCode?: string | undefined
 }
 
 /** Members that are missing were not sent; those that this version does not know are as they were sent. */

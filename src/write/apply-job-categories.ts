@@ -156,12 +156,13 @@ export async function applyJobCategories(
     const found = await jobCategories.get(wanted.key)
     if (found === undefined) return { verdict: ABSENT }
     const { record, etag } = found
-    const { id, name: _name, externalCode: _code, changeVersion: _version, ...others } = record
+    const { id, changeVersion: _version, ...before } = record
     const current = fieldsOfCategory(record)
     const fields = mergeNamed(current, wanted, missingFields)
     if (fields.defaultName === '') return { verdict: NAMELESS }
-    const code = fields.text !== '' && { externalCode: fields.text }
-    const body = { ...others, name: nameOf(fields), ...code }
+    // A PUT empties what it leaves out, also what this version does not know.
+    const name = { ...before.name, translations: undefined, ...nameOf(fields) }
+    const body = { ...before, name, externalCode: fields.text || undefined }
     // A PUT that is answered with 412 may be ours, if the answer to the first attempt was lost.
     if (areSame(current, fields))
       return { verdict: { outcome: isSecond ? 'written' : 'skipped' }, id, fields }

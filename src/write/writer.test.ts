@@ -198,7 +198,7 @@ it('a value can be respelled: the other form is deleted first', async () => {
 
 it('a job category keeps fields that this version does not know, which a PUT without them would empty', async () => {
   const service = createFakeService(OPTIONS)
-  const stored = { name: { default: 'Clerks' }, colour: 'red', version: 1 }
+  const stored = { name: { default: 'Clerks', short: 'C' }, colour: 'red', version: 1 }
   service.categories.set('1', stored)
   const records = [{ data: { id: 1, externalCode: 'A' }, isDelete: false }]
   await write({ service, object: 'job_categories', records })
