@@ -1,3 +1,5 @@
+import { nextLinkOf } from './envelope.ts'
+
 /** A custom external reference: under this name and value, a collection's record has the id `internalReference`. */
 export interface ExternalReference {
   readonly collection: string
@@ -25,16 +27,6 @@ export function parseReferencePage(text: string, collection: string, name?: stri
   const known = name === undefined ? {} : { name }
   const references = rows(contentOf(body), known).map((row) => complete(row, collection))
   return nextLink === undefined ? { references } : { references, nextLink }
-}
-
-/** The link in any spelling of its name: null or an empty text in another one ends nothing, and no other form is an end. */
-function nextLinkOf(body: unknown): string | undefined {
-  const links = Object.entries(Object(body)).flatMap(([name, link]) =>
-    name.toLowerCase() === 'nextlink' ? [link ?? ''] : [],
-  )
-  if (!links.every((link) => typeof link === 'string'))
-    throw new SyntaxError('its next link is not a text')
-  return links.findLast(Boolean)
 }
 
 /**
