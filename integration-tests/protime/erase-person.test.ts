@@ -66,7 +66,7 @@ it('says that nothing was erased, not that a sync has failed, when the service c
   tenant.emulator.fail('/people', 403, { times: 9 })
   const { exitCode, stderr } = await erase()
   expect([exitCode, stderr]).toEqual([
-    1,
+    2,
     expect.stringMatching(/^protime: Nothing was erased\..*\[permission-missing\]\n$/),
   ])
 })
@@ -103,7 +103,7 @@ it('refuses while the service lists a row of the person on a day that no list of
   await sync()
   const { exitCode, stderr } = await erase()
   expect([exitCode, stderr]).toEqual([
-    1,
+    2,
     expect.stringContaining('still lists the person in absences,'),
   ])
   emulator.remove('absences', Number(emulator.all('absences').find(isOwn)?.['id']))
