@@ -283,6 +283,8 @@ export async function unsubscribe(
       await time.sleep(LOOK_MS, signal)
       listed = await look()
     }
+    // Where not even the list is found, nothing is known to be gone.
+    const isLost = failures.some(({ status }) => statusIs(status, 'missing'))
     for (const hook of store.hooks) {
       const found = listed?.filter(({ destinationUrl }) => destinationUrl === hook.destinationUrl)
       const ids = new Set([
@@ -294,7 +296,7 @@ export async function unsubscribe(
       for (const id of ids) {
         const removal = await client.webhooks.remove(id).catch(failed)
         if (removal === 'deleted') deleted++
-        else if (removal === 'absent') absent++
+        else if (removal === 'absent' && !isLost) absent++
         else isOver = false
       }
       if (isOver) await store.replace(store.hooks.filter((one) => one !== hook))

@@ -53,6 +53,27 @@ describe('the keeper', () => {
     expect([store.hooks, service.records]).toEqual([[], []])
   })
 
+  it('keeps everything in the store if not even the list is found when it unsubscribes', async () => {
+    const service = createFakeService()
+    const { keeper, store } = start(service)
+    await keeper.round()
+    const hooks = [...store.hooks]
+    const lost = (): never[] => {
+      throw new ClientError('config', 'not-offered', 'Not found.', { status: 404 })
+    }
+    const client = service.connect()
+    const webhooks = {
+      ...client.webhooks,
+      list: async function* () {
+        yield* lost()
+      },
+      remove: async () => 'absent' as const,
+    }
+    const unsubscribed = unsubscribe(store, tools({ connect: () => ({ ...client, webhooks }) }))
+    await expect(unsubscribed).rejects.toThrow('Not found.')
+    expect(store.hooks).toEqual(hooks)
+  })
+
   it('waits for a webhook whose request was lost and takes effect late when it unsubscribes', async () => {
     const service = createFakeService()
     const { store } = start(service)
