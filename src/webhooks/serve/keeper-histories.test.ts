@@ -35,6 +35,22 @@ it('the keeper deletes each webhook that it replaces also where the list shows n
   expectKept(service, store.hooks)
 })
 
+it('the keeper replaces a webhook that is gone also if the service refuses to delete it once more', async () => {
+  const service = createFakeService()
+  const { connect } = service
+  service.connect = () => {
+    const client = connect()
+    const refusal = new ClientError('system', 'link-expired', 'It is gone.', { status: 410 })
+    return { ...client, webhooks: { ...client.webhooks, remove: () => Promise.reject(refusal) } }
+  }
+  const { keeper, store } = start(service)
+  await keeper.round()
+  service.records.splice(0)
+  service.now += 2 * HOUR
+  await keeper.round()
+  expectKept(service, store.hooks)
+})
+
 it('the keeper ends any history of crashes, lost responses and loss of webhooks with one usable webhook each', async () => {
   const happening = fc.oneof(
     { weight: 4, arbitrary: fc.constant('round' as const) },

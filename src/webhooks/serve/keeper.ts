@@ -134,11 +134,18 @@ async function carryOutRound(
   }
 
   async function retire(hook: StoredHook, why: string): Promise<void> {
-    // The list may leave out a webhook that delivers: only the answer to a DELETE says that it is gone.
-    const id = recordOf(hook, listed)?.id ?? hook.id
-    if (id !== undefined) await remove(id)
+    const record = recordOf(hook, listed)
+    const id = record?.id ?? hook.id
+    let deletion = {}
     const at = client.now().toISOString()
-    const deletion = id === undefined ? {} : { id, deletedAt: at }
+    if (id !== undefined)
+      try {
+        // The list may leave out a webhook that delivers. If it is gone, the service may refuse to delete it.
+        await remove(id)
+        deletion = { id, deletedAt: at }
+      } catch (error) {
+        if (record !== undefined || !isRefused(error)) throw error
+      }
     await change(hook, { ...hook, state: 'retiring', retiredAt: at, ...deletion })
     log.info(`${hook.collection}: retired a webhook, because ${why}.`)
   }
@@ -242,6 +249,10 @@ function causeOf(error: ClientError): 'refused' | 'later' | 'keyless' | 'unreach
   const { status, mayHaveHappened, failure } = error
   if (status !== undefined) return statusIs(status, 'retryable') ? 'later' : 'refused'
   return mayHaveHappened && failure !== 'transient' ? 'keyless' : 'unreachable'
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof ClientError && causeOf(error) === 'refused'
 }
 
 /** The statuses with which a service may say that there is such a webhook already. */
