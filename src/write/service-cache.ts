@@ -28,6 +28,8 @@ export interface Links {
 export interface CachedLinks extends Links {
   /** False if the service's list could not be read. Then only the changes of this run are known. */
   readonly isComplete: boolean
+  /** Whether there is a list that could not be read, so that every record may have a value. */
+  readonly isUnreadable: boolean
   /** The number of links in the list when it was read. */
   readonly initialSize: number
   values(): Iterable<string>
@@ -52,8 +54,12 @@ interface ListedLink {
   readonly id: string | null
 }
 
-/** Creates the links from a list; `isComplete` is false if the list could not be read. */
-export function createLinks(listed: readonly ListedLink[], isComplete: boolean): CachedLinks {
+/** Creates the links from a list; for `isComplete` and `isUnreadable` see `CachedLinks`. */
+export function createLinks(
+  listed: readonly ListedLink[],
+  isComplete: boolean,
+  isUnreadable = false,
+): CachedLinks {
   const ids = new Map(listed.map(({ value, id }) => [value, id]))
   const values = new Map(listed.map(({ value, id }) => [id, value]))
   const spellings = new Map(listed.map(({ value }) => [folded(value), value]))
@@ -76,6 +82,7 @@ export function createLinks(listed: readonly ListedLink[], isComplete: boolean):
   return {
     ...now,
     isComplete,
+    isUnreadable,
     seen: new Map(),
     initialSize: ids.size,
     isOurs: (value) => isLinked(value) && list.idOf(value) !== now.idOf(value),
@@ -188,8 +195,9 @@ export function createServiceCache(client: WriteClient): ServiceCache {
         listed.push({ value, id })
       }
     } catch (error) {
-      if (isUnreadable(error)) return createLinks([], false)
-      throw error
+      if (!isUnreadable(error)) throw error
+      // With 404 the service may say that there are none yet.
+      return createLinks([], false, !statusIs(error.status, 'missing'))
     }
     // If the service writes the name in another way, a list without it does not say that there are none.
     const isOfName = seen === 0 || listed.length > 0
@@ -207,7 +215,7 @@ export function createServiceCache(client: WriteClient): ServiceCache {
  * Whether a list of references could not be read. The form of these lists is not documented, so this is not a failure:
  * a missing, refused or unreadable list says nothing about the references, and PUTs are idempotent.
  */
-function isUnreadable(error: unknown): boolean {
+function isUnreadable(error: unknown): error is ClientError {
   if (!(error instanceof ClientError)) return false
   return (
     statusIs(error.status, 'unknown') ||

@@ -181,9 +181,11 @@ async function writeName(group: readonly Wanted[], tools: RecordTools): Promise<
   const all = group.map((change) => ({ ...change, value: links.spelled(change.value) }))
   const others = inOtherForm(all, links)
   for (const ordinal of others) settle(ordinal, IN_OTHER_FORM)
-  const changes = all.filter(({ ordinal }) => !others.has(ordinal))
   // A mirror counts what it removes, and needs the list for that.
   const relink = tools.settings.relink && (!mirror || links.isComplete)
+  const isBarred = ({ id }: Wanted) => id !== undefined && !relink && links.isUnreadable
+  for (const one of all) if (isBarred(one)) settle(one.ordinal, NOT_LISTED)
+  const changes = all.filter((one) => !others.has(one.ordinal) && !isBarred(one))
   const own = { ...tools, settings: { ...tools.settings, relink }, links, collection, name }
   const refusal = mirror ? refusalOfMirror(changes, own) : undefined
   if (refusal !== undefined) inputKeys.refuse(refusal)
@@ -198,6 +200,12 @@ const IN_OTHER_FORM: Verdict = {
   outcome: 'rejected',
   reason:
     'The service, or another record of the input, has this value in another form: the two differ only in case or in spaces. Write it in one form, or delete the other one first.',
+}
+
+const NOT_LISTED: Verdict = {
+  outcome: 'rejected',
+  reason:
+    'The list of the references cannot be read, so the record may have another value under this name, which must not be replaced.',
 }
 
 function notMirrored(refusal: string): Verdict {

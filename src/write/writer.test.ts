@@ -44,6 +44,19 @@ describe('a list of references that cannot be read', () => {
     ])
   })
 
+  it.each([
+    ['unreadable', ['rejected', 'absent'], ['OLD']],
+    ['missing', ['written', 'absent'], ['NEW']],
+  ] as const)('that is %s with relink off: %s', async (lists, expected, values) => {
+    const service = createFakeService({ ...OPTIONS, lists, secondValue: 'replaces' })
+    const people = service.linksOf('people', 'hr').set('OLD', '1')
+    const records = [hr('NEW', '1'), { ...hr('C', '4'), isDelete: true }]
+    const settings = { relink: false }
+    const outcomes = await write({ service, object: 'external_references', records, settings })
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(expected)
+    expect([...people.keys()]).toEqual(values)
+  })
+
   it('is no reason to delete anything', async () => {
     const service = open()
     const settings = { mirror: true }
