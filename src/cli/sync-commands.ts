@@ -220,7 +220,8 @@ export function addVerify(program: Command, act: Act): void {
     .addHelpText(
       'after',
       `\nRequests only lists, so no sync is disturbed. Values of rows are never printed.
-Ends with 0 if nothing differs, with 3 if something does, and with 1 if a stream could not be compared.
+Ends with 0 if nothing differs, and with 3 if something does. If a stream could not be compared, it ends with 2 if only a person
+can correct that, and otherwise with 1.
 ${examples('verify', 'verify --sync', 'verify --sql postgres --streams people,clockings', 'verify --rows rows.jsonl')}`,
     )
     .action(async (options: VerifyOptions) => {
