@@ -54,7 +54,9 @@ const THOROUGH = [
   'integration-tests/{postgres,histories,hostile,library}/**/*.test.ts',
   '{src,integration-tests}/**/*{histories,kills}.test.ts',
   'integration-tests/protime/protime-person.test.ts',
-  'src/warehouse/random-commits.test.ts',
+  'integration-tests/proof/verify-damage.test.ts',
+  'integration-tests/singer/singer-interruptions.test.ts',
+  'src/warehouse/{random-commits,names}.test.ts',
   'scripts/packages.test.ts',
 ]
 
