@@ -50,7 +50,8 @@ const ASK_AGAIN_MS = 50
  * other sockets: of two processes, at least one sees the other. The kernel refuses connections to the socket of a
  * dead process, whatever it died of, so leftover sockets are recognized and removed. If several processes start at
  * the same time, the one with the smallest random id gets the lock. Throws a LockedError while another process has
- * the lock, and a config error if the folder cannot be written or does not support sockets.
+ * the lock, a config error if the folder cannot be written or does not support sockets, and a transient one while the
+ * system has no room.
  */
 export async function lockFile(path: string, words: LockWords): Promise<ProcessLock> {
   // On Windows, sockets have no names in folders.
@@ -90,12 +91,8 @@ export async function lockFile(path: string, words: LockWords): Promise<ProcessL
       await once(server, 'listening')
       await rename(folder.path(`${name}.new`), folder.path(name))
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      throw new ConnectorError(
-        'config',
-        'not-locked',
-        `${words.subject} cannot be locked (${code}). Put it on a file system that has Unix sockets, such as a local disk.`,
-      )
+      const advice = 'Put it on a file system that has Unix sockets, such as a local disk.'
+      throw notLocked('not-locked', `${words.subject} cannot be locked`, error, advice)
     }
   }
 
@@ -147,13 +144,24 @@ async function openFolder(file: string, { subject }: LockWords) {
     const short = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : folder
     return { path: (name: string) => join(short, name), close: () => handle.close() }
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new ConnectorError(
-      'config',
-      'lock-not-written',
-      `${subject} cannot be written (${code}). Name a file in a folder that this user may write.`,
-    )
+    const advice = 'Name a file in a folder that this user may write.'
+    throw notLocked('lock-not-written', `${subject} cannot be written`, error, advice)
   }
+}
+
+/** What a system says that has no room at the moment, whatever the folder is. */
+const PASSING: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM', 'EIO']
+
+function notLocked(
+  id: 'not-locked' | 'lock-not-written',
+  what: string,
+  error: unknown,
+  advice: string,
+): ConnectorError {
+  const { code } = error as NodeJS.ErrnoException
+  return PASSING.includes(code)
+    ? new ConnectorError('transient', id, `${what} (${code}). Try again when there is room.`)
+    : new ConnectorError('config', id, `${what} (${code}). ${advice}`)
 }
 
 async function ask(address: string): Promise<Presence> {

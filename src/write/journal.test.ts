@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { type Move, openObject, type PendingCreation } from './journal.ts'
 
@@ -104,4 +106,24 @@ describe('the journal of an object', () => {
     expect(existsSync(journal.path ?? '')).toBe(true)
     expect(readdirSync(folder)).toHaveLength(1)
   })
+})
+
+it('the lock of an object is not left out because the system has no room for it at the moment', () => {
+  const module = fileURLToPath(new URL('../../dist/src/write/journal.js', import.meta.url))
+  const path = JSON.stringify(join(newFolder(), 'config.json'))
+  const program = `
+    import { closeSync, openSync } from 'node:fs'
+    import { openObject } from ${JSON.stringify(module)}
+    const files = []
+    try { for (;;) files.push(openSync('/dev/null')) } catch {}
+    closeSync(files.pop())
+    await openObject(${path}, ${JSON.stringify(ACME)}, 'external_references').then(
+      () => console.log('opened'),
+      ({ failure, message }) => console.log(failure, message),
+    )`
+  const words = ['-c', 'ulimit -n 60; exec "$0" --input-type=module --eval "$1"']
+  const said = execFileSync('sh', [...words, process.execPath, program], { encoding: 'utf8' })
+  expect(said).toMatch(
+    /^transient .* cannot be locked \(EMFILE\)\. Try again when there is room\.\n$/,
+  )
 })

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { isJsonObject, tryParseJson } from '../ground/json.ts'
 import { readOwnFile, replacePrivateFile } from '../ground/private-file.ts'
-import { LockedError, lockFile, type ProcessLock } from '../ground/process-lock.ts'
+import { lockFile, type ProcessLock } from '../ground/process-lock.ts'
 import type { ObjectName } from './objects.ts'
 
 /** A value and the id of its record. */
@@ -135,7 +135,7 @@ export async function openObject(
     advice: 'Nothing was written. Start this run again when the other one has ended.',
   }).catch((error: unknown) => {
     // A folder that is mounted into a container may not support sockets.
-    if (error instanceof LockedError) throw error
+    if (!(error instanceof ConnectorError) || error.failure !== 'config') throw error
   })
   // Without a lock, another process may have the same journal.
   if (lock === undefined) return { release, journal: createJournal() }
