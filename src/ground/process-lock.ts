@@ -92,7 +92,8 @@ export async function lockFile(path: string, words: LockWords): Promise<ProcessL
       await rename(folder.path(`${name}.new`), folder.path(name))
     } catch (error) {
       const advice = 'Put it on a file system that has Unix sockets, such as a local disk.'
-      throw notLocked('not-locked', `${words.subject} cannot be locked`, error, advice)
+      const { code } = error as NodeJS.ErrnoException
+      throw notLocked('not-locked', code, `${words.subject} cannot be locked (${code}).`, advice)
     }
   }
 
@@ -145,7 +146,8 @@ async function openFolder(file: string, { subject }: LockWords) {
     return { path: (name: string) => join(short, name), close: () => handle.close() }
   } catch (error) {
     const advice = 'Name a file in a folder that this user may write.'
-    throw notLocked('lock-not-written', `${subject} cannot be written`, error, advice)
+    const { code } = error as NodeJS.ErrnoException
+    throw notLocked('lock-not-written', code, `${subject} cannot be written (${code}).`, advice)
   }
 }
 
@@ -154,14 +156,13 @@ const PASSING: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EN
 
 function notLocked(
   id: 'not-locked' | 'lock-not-written',
+  code: string | undefined,
   what: string,
-  error: unknown,
   advice: string,
 ): ConnectorError {
-  const { code } = error as NodeJS.ErrnoException
   return PASSING.includes(code)
-    ? new ConnectorError('transient', id, `${what} (${code}). Try again when there is room.`)
-    : new ConnectorError('config', id, `${what} (${code}). ${advice}`)
+    ? new ConnectorError('transient', id, `${what} Try again when there is room.`)
+    : new ConnectorError('config', id, `${what} ${advice}`)
 }
 
 async function ask(address: string): Promise<Presence> {
