@@ -52,6 +52,8 @@ async function heldIn(
       held.set(name, { why: `its state cannot be used, ${state.unreadable}` })
     else if (!state.isSettled) held.set(name, { why: 'its read of all rows is not complete' })
     else if (startOver.has(name)) held.set(name, { why: 'it is to be read from the beginning' })
+    else if (present.inTheWayOf(landing.sql.schemas.tables, name) !== undefined)
+      held.set(name, { why: 'something else is in the place of its table' })
     else {
       const known = {
         from: state.start,
@@ -62,7 +64,7 @@ async function heldIn(
       const rows = await readTable(landing, {
         stream,
         columns: columns.get(name) ?? [],
-        present: new Set(present.columnsOf(name)?.keys()),
+        present: present.columnsOf(name) ?? new Map(),
         isWanted: (key) => isWanted(name, key),
       })
       held.set(name, { ...rows, known })
@@ -74,8 +76,8 @@ async function heldIn(
 interface TableSettings {
   readonly stream: VerifiedStream
   readonly columns: readonly Column[]
-  /** The columns that the table still has, in lower case; others may have been dropped. */
-  readonly present: ReadonlySet<string>
+  /** The columns that the table still has, in lower case, and their types; others may have been dropped. */
+  readonly present: ReadonlyMap<string, string>
   readonly isWanted: (key: RowKey) => boolean
 }
 
@@ -90,7 +92,7 @@ async function readTable(
   if (columns.length === 0) return { table, repeated, reader, lacking: [] }
   const { row, fields, read } = createExactReader(stream, known, 'rows')
   const from = `${landing.sql.schemas.tables}.${quoted(stream.name)}`
-  for await (const rows of landing.texts(from, objectOf(columns, landing.sql))) {
+  for await (const rows of landing.texts(from, objectOf(columns, present, landing.sql))) {
     for (const text of rows) {
       read(text, 0)
       if (isWanted(row.key) && !table.add(row, fields.names.length)) repeated.push(row.key)
@@ -101,18 +103,37 @@ async function readTable(
 }
 
 /** A row as the text of a JSON object, like the record that it was. It has each property once, which any of its columns may hold. */
-function objectOf(columns: readonly Column[], { textOf, literal }: Dialect): string {
+function objectOf(
+  columns: readonly Column[],
+  present: ReadonlyMap<string, string>,
+  sql: Dialect,
+): string {
   const values = new Map<string, string[]>()
-  for (const { name, property, type } of columns) {
-    const text = `CAST(${textOf(`source.${quoted(name)}`, type)} AS TEXT)`
-    const json = isText(type) ? `CAST(to_json(${text}) AS TEXT)` : text
-    values.set(property, [...(values.get(property) ?? []), json])
+  for (const column of columns) {
+    const now = present.get(column.name.toLowerCase()) ?? ''
+    values.set(column.property, [
+      ...(values.get(column.property) ?? []),
+      jsonOf(column, TEXT.test(now), sql),
+    ])
   }
   const members = [...values].flatMap(([property, texts], i) => [
-    literal(`${i === 0 ? '{' : ','}${JSON.stringify(property)}:`),
+    sql.literal(`${i === 0 ? '{' : ','}${JSON.stringify(property)}:`),
     `coalesce(${texts.join(', ')}, 'null')`,
   ])
   return concatenated([...members, "'}'"])
+}
+
+/** The types of texts, as engines show them. */
+const TEXT = /^(VARCHAR|TEXT|CHARACTER)/
+
+/** A value as the text of JSON, or null. Somebody may have made its column one of texts, which need not be JSON. */
+function jsonOf({ name, type }: Column, hasTexts: boolean, sql: Dialect): string {
+  const value = `source.${quoted(name)}`
+  const unquoted = (of: string) => `CAST(${sql.textOf(of, type)} AS TEXT)`
+  const inQuotes = (text: string) => `CAST(to_json(${text}) AS TEXT)`
+  if (isText(type)) return inQuotes(unquoted(value))
+  if (!hasTexts) return unquoted(value)
+  return `coalesce(${unquoted(sql.retyped(value, sql.type(type)))}, ${inQuotes(value)})`
 }
 
 /** Texts as one, with at most so many arguments for each call as PostgreSQL allows. */
