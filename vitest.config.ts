@@ -52,10 +52,11 @@ const ALL = {
 /** What `npm run test:thorough` runs: what needs a PostgreSQL server, kills, draws at random, attacks, or packs the packages. */
 const THOROUGH = [
   'integration-tests/{postgres,histories,hostile,library}/**/*.test.ts',
-  '{src,integration-tests}/**/*{histories,kills}.test.ts',
+  '{src,integration-tests}/**/*{histories,kills,fuzz}.test.ts',
   'integration-tests/protime/protime-person.test.ts',
-  'integration-tests/proof/verify-damage.test.ts',
+  'integration-tests/proof/{bookmarks,verify-damage}.test.ts',
   'integration-tests/singer/singer-interruptions.test.ts',
+  'integration-tests/writes/late-effects.test.ts',
   'src/warehouse/{random-commits,names}.test.ts',
   'scripts/packages.test.ts',
 ]
