@@ -15,6 +15,7 @@ const LONGEST = [
   'protime-sync',
   'proof/inventory',
   'proof/brake',
+  'writes/destination',
   'proof/verify',
   'integration-tests/histories',
   'airbyte/processes',
@@ -49,15 +50,16 @@ const ALL = {
   testTimeout: HANGS_AFTER_MS,
 }
 
-/** What `npm run test:thorough` runs: what needs a PostgreSQL server, kills, draws at random, attacks, or packs the packages. */
+/** What `npm run test:thorough` runs: what needs a PostgreSQL server or much memory, ends processes, draws at random, attacks, or packs the packages. */
 const THOROUGH = [
   'integration-tests/{postgres,histories,hostile,library}/**/*.test.ts',
   '{src,integration-tests}/**/*{histories,kills,fuzz}.test.ts',
   'integration-tests/protime/protime-person.test.ts',
-  'integration-tests/proof/{bookmarks,verify-damage}.test.ts',
+  'integration-tests/airbyte/processes.test.ts',
+  'integration-tests/proof/{bookmarks,suppressed-people,verify-damage}.test.ts',
   'integration-tests/singer/singer-interruptions.test.ts',
   'integration-tests/writes/late-effects.test.ts',
-  'src/warehouse/{random-commits,names}.test.ts',
+  'src/warehouse/{long-rows,names,random-commits}.test.ts',
   'scripts/packages.test.ts',
 ]
 

@@ -97,15 +97,6 @@ describe('a complete read', () => {
     ])
   })
 
-  it('is compared with rows that are longer than its own', async () => {
-    const long = (id: number) => JSON.stringify({ id, name: 'x'.repeat(30_000_000) })
-    await sync(reading(1, [1, 2, 3].map(long), [4, 5, 6].map(long)))
-    await sync(reading(2, named('a', 1, 2, 3), named('a', 4, 5, 6)))
-    expect(await rows('SELECT max(length(name))::INTEGER AS longest FROM jobs')).toEqual([
-      { longest: 1 },
-    ])
-  })
-
   it('that is read from the beginning again loses the rows that waited, if they are lost', async () => {
     await sync(reading(1, named('a', 1), []))
     await sync(async (output) => {
