@@ -99,6 +99,8 @@ beforeEach(async () => {
     const own = name === 'source-protime' ? '' : join('node_modules', name)
     symlinkSync(join(packageFolder(), own), join(folder, 'node_modules', name))
   }
+  mkdirSync(join(folder, 'node_modules/.bin'))
+  symlinkSync(join(packageFolder(), 'bin/protime'), join(folder, 'node_modules/.bin/protime'))
   for (const name of ['shop', 'fake-shop', 'source-shop', 'tap-shop', 'sync-shop'])
     write(`${name}.js`, guideBlock(`js ${name}`, PAGE))
   shop = await startShop()
@@ -258,6 +260,12 @@ describe('the source of docs/building-a-source.md', () => {
       0,
       expect.stringMatching(/{"records":3,"failures":\[\]}\n$/),
     ])
+    const [again = '', left] = (await follow(guideBlock('sh again', PAGE))).stdout.split(
+      '{"records":2,"failures":[]}\n',
+    )
+    expect(left).toMatch(/^ +id .*\n +2 +new +3 /m)
+    const isDeleted = /"id":1,"status":"deleted",.*"_(ab_cdc|sdc)_deleted_at":"2/
+    expect(again.split('\n').filter((line) => isDeleted.test(line))).toHaveLength(2)
   })
 
   it('loses nothing if it is cut after any STATE of Airbyte and continued', async () => {
