@@ -78,6 +78,17 @@ function read(given: Given = {}) {
 
 const rows = (...ids: number[]) => batch(...ids.map((id) => ({ id })))
 
+it('a response that may be lost makes an audit due, whatever was compared before', () => {
+  const { state } = read({ from: stored({ comparedAt: NOW }) })
+  const { lostResponses } = state
+  state.loseChanges()
+  expect(state).toMatchObject({
+    mayLackChanges: true,
+    comparedAt: null,
+    lostResponses: lostResponses + 1,
+  })
+})
+
 describe('a read', () => {
   it.each<[string, Given, Position]>([
     ['a delta', {}, INITIAL],
