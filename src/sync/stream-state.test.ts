@@ -78,15 +78,10 @@ function read(given: Given = {}) {
 
 const rows = (...ids: number[]) => batch(...ids.map((id) => ({ id })))
 
-it('a response that may be lost makes an audit due, whatever was compared before', () => {
+it('a lost response makes an audit due, whatever was compared before', () => {
   const { state } = read({ from: stored({ comparedAt: NOW }) })
-  const { lostResponses } = state
   state.loseChanges()
-  expect(state).toMatchObject({
-    mayLackChanges: true,
-    comparedAt: null,
-    lostResponses: lostResponses + 1,
-  })
+  expect(state).toMatchObject({ mayLackChanges: true, comparedAt: null, lostResponses: 1 })
 })
 
 describe('a read', () => {
@@ -176,16 +171,12 @@ describe('a read', () => {
 
 describe('the cursor of a read', () => {
   it.each([
-    ['is the time in microseconds', 0, SECONDS * 1_000_000],
+    ['is the time in microseconds, and rises', 0, SECONDS * 1_000_000],
     ['is far behind the cursors that may have been written', 2 ** 52, 2 ** 52 + 1_000_000],
   ])('%s', (_, cursor, expected) => {
     const { state } = read({ cursor })
     expect(state.stamp()).toEqual({ generation: SECONDS, cursor: expected, now: NOW })
-  })
-
-  it('rises with each batch', () => {
-    const { state } = read({ cursor: 2 ** 52 })
-    expect([1, 2].map(() => state.stamp().cursor - 2 ** 52)).toEqual([1_000_000, 1_000_001])
+    expect(state.stamp().cursor).toBe(expected + 1)
   })
 })
 
