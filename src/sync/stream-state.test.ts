@@ -360,10 +360,8 @@ describe('the state to store', () => {
     ['keeps', 9999, new Map([['all', 'x']])],
     ['forgets', 30, new Map()],
   ])('%s fingerprints that the rows written since belong to', (_, most, expected) => {
-    const { state } = read({
-      from: stored({ auditedParts: new Map([['all', 'x']]) }),
-      ids: room(most),
-    })
+    const from = stored({ auditedParts: new Map([['all', 'x']]) })
+    const { state } = read({ from, ids: room(most) })
     const all = rows(1, 2, 3)
     state.keys.observe(all, 'window')
     state.keys.noteWritten(all)
