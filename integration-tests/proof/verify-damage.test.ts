@@ -153,6 +153,21 @@ it('values that only have another type are the same, and a view in the place of 
   expect(stderr).toContain('something else is in the place of its table')
 })
 
+it('a number that is none is not taken for a missing one', async () => {
+  copyFileSync(path('synced.duckdb'), path('damaged.duckdb'))
+  const [none = {}] = await ask(
+    path('damaged.duckdb'),
+    'SELECT count(*)::INTEGER AS n FROM people WHERE "hourlyRate" IS NULL',
+  )
+  await withDuckDb(path('damaged.duckdb'), (connection) =>
+    connection.run(`UPDATE people SET "hourlyRate" = 'nan' WHERE "hourlyRate" IS NULL`),
+  )
+  const { differences } = await verify(...words('damaged.duckdb'))
+  expect(none['n']).toBeGreaterThan(0)
+  expect(differences.length).toBe(none['n'])
+  for (const { fields } of differences) expect(fields).toEqual(['hourlyRate'])
+})
+
 /** The streams that are compared while the service changes. */
 const MOVING = ['clockings', 'jobs', 'people', 'sectors', 'external_references']
 /** Streams whose rows a sync leaves alone unless a delta tells of them. */

@@ -117,6 +117,10 @@ describe('protime verify compares what the file covers', () => {
     expect(await verify(...words())).toMatchObject({
       differences: [{ key: first?.['id'], difference: 'changed', fields: ['timeOfDayInMinutes'] }],
     })
+    // Beside the value that fits.
+    await change(`UPDATE clockings SET timeOfDayInMinutes_json = '"8:15"'`)
+    const { differences } = await verify(...words())
+    expect(differences.length).toBe(emulator.all('clockings').length - 1)
   })
 
   it('from its first day on, whatever the start date is now', async () => {

@@ -111,29 +111,40 @@ function objectOf(
   const values = new Map<string, string[]>()
   for (const column of columns) {
     const now = present.get(column.name.toLowerCase()) ?? ''
-    values.set(column.property, [
-      ...(values.get(column.property) ?? []),
-      jsonOf(column, TEXT.test(now), sql),
-    ])
+    values.set(column.property, [...(values.get(column.property) ?? []), jsonOf(column, now, sql)])
   }
   const members = [...values].flatMap(([property, texts], i) => [
     sql.literal(`${i === 0 ? '{' : ','}${JSON.stringify(property)}:`),
-    `coalesce(${texts.join(', ')}, 'null')`,
+    onlyOf(texts),
   ])
   return concatenated([...members, "'}'"])
 }
 
-/** The types of texts, as engines show them. */
+/** Types that somebody may have given a column, as engines show them: of texts, which need not be JSON, */
 const TEXT = /^(VARCHAR|TEXT|CHARACTER)/
+/** and of numbers that JSON does not have. */
+const FLOAT = /^(DOUBLE|FLOAT|REAL|NUMERIC|DECIMAL)/
+const NO_NUMBERS = "'nan', 'inf', '-inf', 'NaN', 'Infinity', '-Infinity'"
 
-/** A value as the text of JSON, or null. Somebody may have made its column one of texts, which need not be JSON. */
-function jsonOf({ name, type }: Column, hasTexts: boolean, sql: Dialect): string {
+/** The value of a column, of this type now, as the text of JSON; null if it has none. */
+function jsonOf({ name, type }: Column, now: string, sql: Dialect): string {
   const value = `source.${quoted(name)}`
   const unquoted = (of: string) => `CAST(${sql.textOf(of, type)} AS TEXT)`
   const inQuotes = (text: string) => `CAST(to_json(${text}) AS TEXT)`
-  if (isText(type)) return inQuotes(unquoted(value))
-  if (!hasTexts) return unquoted(value)
+  const text = unquoted(value)
+  if (isText(type)) return inQuotes(text)
+  if (FLOAT.test(now))
+    return `CASE WHEN ${text} IN (${NO_NUMBERS}) THEN ${inQuotes(text)} ELSE ${text} END`
+  if (!TEXT.test(now)) return text
   return `coalesce(${unquoted(sql.retyped(value, sql.type(type)))}, ${inQuotes(value)})`
+}
+
+/** The one value among those of a property. A sync writes no two, which are then an object that no record has. */
+function onlyOf(texts: readonly string[]): string {
+  const one = `coalesce(${texts.join(', ')}, 'null')`
+  if (texts.length === 1) return one
+  const count = texts.map((text) => `CASE WHEN ${text} IS NULL THEN 0 ELSE 1 END`).join(' + ')
+  return `CASE WHEN ${count} > 1 THEN '{"":{"":true}}' ELSE ${one} END`
 }
 
 /** Texts as one, with at most so many arguments for each call as PostgreSQL allows. */
