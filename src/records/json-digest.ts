@@ -28,7 +28,7 @@ export class JsonDigest {
   /** The digest of the last value. Both halves are 0 only for null. */
   high = 0
   low = 0
-  /** Normalizes the text of a number before it is digested. */
+  /** Normalizes the text of a number before it is digested, unless it is whole. */
   readonly #numberText: (text: string) => string
   /** Buffers for strings: one may be read while the other one is written. */
   #source = Buffer.alloc(1024)
@@ -101,8 +101,8 @@ export class JsonDigest {
 
   #number(bytes: Buffer, start: number): number {
     const end = scalarEnd(bytes, start)
-    if (areDigits(bytes, start, end)) {
-      // There is one way to write it.
+    // There is one way to write it.
+    if (isWhole(bytes, start, end)) {
       this.#of(SEED.number, bytes, start, end)
       return end
     }
@@ -169,12 +169,14 @@ export class JsonDigest {
   }
 }
 
-function areDigits(bytes: Buffer, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) {
+/** Whether a number has digits only, and perhaps a sign; `-0` is another way to write 0. */
+function isWhole(bytes: Buffer, start: number, end: number): boolean {
+  const first = bytes[start] === MINUS ? start + 1 : start
+  for (let at = first; at < end; at++) {
     const byte = bytes[at] as number
     if (byte < ZERO || byte > NINE) return false
   }
-  return true
+  return first === start || bytes[first] !== ZERO || end !== first + 1
 }
 
 /** A buffer that is large enough for the text, whatever its characters. */
@@ -185,7 +187,6 @@ function withRoom(buffer: Buffer<ArrayBuffer>, text: string): Buffer<ArrayBuffer
 
 /** A number with all of its digits, in one form for all ways to write it. */
 function exactNumber(text: string): string {
-  if (isWhole(text)) return text === '-0' ? '0' : text
   const digits = normalised(text)
   const [significant = '', power = '0'] = digits.split('e')
   const zeros = Number(power)
@@ -203,17 +204,8 @@ export function normalised(text: string): string {
   return `${text.startsWith('-') ? '-' : ''}${significant}e${power}`
 }
 
-function isWhole(text: string): boolean {
-  for (let i = text.charCodeAt(0) === MINUS ? 1 : 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code < ZERO || code > NINE) return false
-  }
-  return true
-}
-
 /** A number rounded to nine decimal places; databases keep at least these. */
 export function roundedNumber(text: string): string {
-  if (isWhole(text)) return exactNumber(text)
   return exactNumber(String(Number(Number(text).toFixed(9))))
 }
 

@@ -114,7 +114,8 @@ function unusable(path: string, what: string): ConnectorError {
 /**
  * Locks an object of a tenant against other processes on this machine, beside the given file, and opens its journal
  * there: two processes that create work locations at the same time would create everything twice. Throws a LockedError
- * if the lock is taken. There is neither if the folder is not writable, does not support sockets, or does not exist.
+ * if the lock is taken, and another transient error while the system has no room for one. There is neither if the folder
+ * is not writable, does not support sockets, or does not exist.
  */
 export async function openObject(
   beside: string | undefined,
