@@ -26,7 +26,7 @@ interface Order {
   readonly total?: number
 }
 
-/** What the page says of the shop's API; each third request fails. */
+/** What the page says of the shop's API; each third request fails, by its status or in its body. */
 interface Shop {
   /** Changes of orders, in their order. */
   orders: Order[]
@@ -58,7 +58,11 @@ async function startShop(): Promise<Shop> {
         .writeHead(status)
         .end(JSON.stringify(body).replace('"total":6}', `"total":${shop.digits ?? 6}}`))
     if (headers.authorization !== `Bearer ${TOKEN}`) return say(401, {})
-    if (++shop.requests % 3 === 0) return say(503, {})
+    if (++shop.requests % 3 === 0) {
+      if (shop.requests % 2 === 0) return say(503, {})
+      response.writeHead(200, { 'content-length': 9 }).write('{"items"')
+      return setTimeout(() => response.destroy(), 10)
+    }
     if (pathname === '/categories') {
       const page = Number(searchParams.get('page'))
       const all = shop.categories.map((name, i) => ({ id: i + 1, name }))
