@@ -60,18 +60,16 @@ async function startShop(): Promise<Shop> {
     if (headers.authorization !== `Bearer ${TOKEN}`) return say(401, {})
     if (++shop.requests % 3 === 0) {
       if (shop.requests % 2 === 0) return say(503, {})
-      response.writeHead(200, { 'content-length': 9 }).write('{"items"')
-      return setTimeout(() => response.destroy(), 10)
+      return response.writeHead(200, { 'content-length': 9 }).write('{', () => response.destroy())
     }
     if (pathname === '/categories') {
       const page = Number(searchParams.get('page'))
       const all = shop.categories.map((name, i) => ({ id: i + 1, name }))
-      const pages = Math.ceil(all.length / PAGE_SIZE)
-      return say(200, { items: all.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE), pages })
+      const items = all.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
+      return say(200, { items, pages: Math.ceil(all.length / PAGE_SIZE) })
     }
-    const [epoch = shop.epoch, from = 0] = (searchParams.get('cursor')?.split('-') ?? []).map(
-      Number,
-    )
+    const cursor = searchParams.get('cursor')?.split('-') ?? []
+    const [epoch = shop.epoch, from = 0] = cursor.map(Number)
     if (epoch !== shop.epoch) return say(410, {})
     if (shop.isSlow && from >= 2 * PAGE_SIZE) return response
     const to = Math.min(from + PAGE_SIZE, shop.orders.length)
