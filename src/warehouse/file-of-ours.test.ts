@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -17,7 +18,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ofAnotherUser } from '../../integration-tests/testing/files.ts'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
-import { type Sent, sending, streamOf, syncLists } from './testing/list-source.ts'
+import {
+  type Script,
+  type Sent,
+  send,
+  sending,
+  streamOf,
+  syncLists,
+} from './testing/list-source.ts'
 
 let folder: string
 beforeEach(() => {
@@ -94,6 +102,29 @@ describe('what no sync has created', () => {
     await expect(sync({ rewrites: true })).rejects.toThrow('table main.mine')
   })
 })
+
+it.each(['', '.wal'])(
+  'the file of another tenant keeps each byte (with a log: %j)',
+  async (log) => {
+    const contents = () => ['', log].map((end) => readFileSync(`${file()}.other${end}`))
+    const script: Script = async (output) => {
+      await send(output, [one])
+      await output.checkpoint({ flush: true })
+      // As if it were killed here.
+      for (const end of ['', '.wal']) copyFileSync(`${file()}${end}`, `${file()}.other${end}`)
+      await output.complete()
+    }
+    await syncLists(file(), new Map([[jobs, script]]))
+    if (log === '') rmSync(`${file()}.other.wal`)
+    const before = contents()
+    const owner = { tenant: 'bolt', environment: 'custom', redaction: '' }
+    await expect(
+      syncLists(`${file()}.other`, new Map([[jobs, sending(one)]]), { owner }),
+    ).rejects.toMatchObject({ id: 'warehouse-of-another-tenant' })
+    expect(contents()).toEqual(before)
+    expect(existsSync(`${file()}.other.wal`)).toBe(log !== '')
+  },
+)
 
 describe('a file that is not ready', () => {
   it.each(['w.duckdb', 'w.duckdb.rewrite'])(

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Engine } from '../landing.ts'
 import { hasContent, openDatabase } from './database.ts'
@@ -15,14 +16,17 @@ export const duckDb: Engine = {
   accepts: () => true,
   read: readFile,
   async open(path, { folder, patience, inspect, publish = '', claim, log }) {
-    if (hasContent(path)) {
+    if (!hasContent(path)) await createFile(path, folder, claim(duckDbDialect))
+    // To open a file for writing changes nothing in it unless it has a log, which becomes part of the file.
+    else if (existsSync(`${path}.wal`)) {
       const asked = await readFile(path, patience)
       await inspect(asked).finally(() => asked.close())
-    } else await createFile(path, folder, claim(duckDbDialect))
+    }
     const written = isParquetFolder(publish) ? [publish] : []
     const database = await patience(() => openDatabase(path, folder, written))
     const landing = createLanding(path, database, !isTaken(publish))
     try {
+      await inspect(landing)
       await landing.run(SCHEMAS)
       await takeOver(landing, path, log)
       return landing
