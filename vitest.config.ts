@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { defaultExclude, defineConfig } from 'vitest/config'
+import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Tests connect to this machine only. Otherwise Node would read these certificates for 50 ms at each start of a program.
@@ -44,61 +44,32 @@ class LongestFirst extends BaseSequencer {
 /** Much longer than any test needs on a quiet machine: it only ends what hangs. */
 const HANGS_AFTER_MS = 240_000
 
-/** All tests but those of the night, as `npx vitest run` runs them. */
-const ALL = {
-  include: ['{src,emulator,integration-tests,scripts,bench,deploy}/**/*.test.ts'],
-  testTimeout: HANGS_AFTER_MS,
-}
+const FOLDERS = '{src,emulator,integration-tests,scripts,bench,deploy}'
+const testsIn = (endings: string) => [`${FOLDERS}/**/*.${endings}.ts`]
 
-/** What `npm run test:thorough` runs: what needs a PostgreSQL server or much memory, ends processes, draws at random, attacks, or packs the packages. */
-const THOROUGH = [
-  'integration-tests/{postgres,histories,hostile,library}/**/*.test.ts',
-  '{src,integration-tests}/**/*{histories,kills,fuzz}.test.ts',
-  'integration-tests/protime/protime-person.test.ts',
-  'integration-tests/airbyte/processes.test.ts',
-  'integration-tests/proof/{bookmarks,suppressed-people,verify-damage}.test.ts',
-  'integration-tests/singer/singer-interruptions.test.ts',
-  'integration-tests/writes/late-effects.test.ts',
-  'src/warehouse/{long-rows,names,random-commits}.test.ts',
-  'scripts/packages.test.ts',
-]
-
-/** What `--mode nightly` runs and takes long: the demo, large data, and many more histories, with a new seed each time. */
-const NIGHTLY = {
-  include: [
-    '{src,emulator,integration-tests,scripts,bench}/**/*.nightly.ts',
-    'src/**/*.fuzz.test.ts',
-    'integration-tests/histories/{anything,few-records,interrupted,edited,audits,privacy,rights,webhooks}.test.ts',
-    'integration-tests/hostile/{attacks,sender-attacks}.test.ts',
-    'integration-tests/proof/{bookmarks,verify-damage}.test.ts',
-    'integration-tests/protime/protime-{person,sync-kills}.test.ts',
-    'integration-tests/postgres/{histories,kills,values}.test.ts',
-    'src/warehouse/{variants,random-commits}.test.ts',
-    'src/write/reference-histories.test.ts',
-    'src/write/named-histories.test.ts',
-    'src/webhooks/serve/keeper-histories.test.ts',
-    'integration-tests/writes/late-effects.test.ts',
-  ],
-  // The job has a limit of its own.
-  testTimeout: 3_600_000,
-  env: {
-    PROPERTY_SEED: 'random',
-    HISTORIES_SCALE: '80',
-    SCANNER_BODIES: '50000',
-    ROW_SEEDS: '3000',
-  },
-}
-
-/** By mode; `quick` is what `npm test` runs. */
+/** Which files run, by mode. Their names say when: `test` at any time, `thorough` before a merge, `nightly` by night. */
 const MODES: Readonly<Record<string, object>> = {
-  quick: { ...ALL, exclude: [...defaultExclude, ...THOROUGH] },
-  thorough: { ...ALL, include: THOROUGH },
-  nightly: NIGHTLY,
+  quick: { include: testsIn('test') },
+  thorough: { include: testsIn('thorough') },
+  nightly: {
+    include: testsIn('{thorough,nightly}'),
+    // The job has a limit of its own.
+    testTimeout: 3_600_000,
+    // Many more random histories, with a new seed each time.
+    env: {
+      PROPERTY_SEED: 'random',
+      HISTORIES_SCALE: '80',
+      SCANNER_BODIES: '50000',
+      ROW_SEEDS: '3000',
+    },
+  },
 }
 
 export default defineConfig(({ mode }) => ({
   test: {
-    ...(MODES[mode] ?? ALL),
+    include: testsIn('{test,thorough}'),
+    testTimeout: HANGS_AFTER_MS,
+    ...MODES[mode],
     // A fresh worker for each file would cost a third of the time.
     isolate: false,
     // Node loads the modules; see compiled.mjs.

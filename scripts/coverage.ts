@@ -103,7 +103,7 @@ export function readCoverage(): { sections: CoverageSection[]; shown: Shown[] } 
   const files = FOLDERS.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   )
-  const tests = files.filter((file) => /\.(test|nightly)\.ts$/.test(file)).toSorted()
+  const tests = files.filter((file) => /\.(test|thorough|nightly)\.ts$/.test(file)).toSorted()
   return {
     sections: JSON.parse(readFileSync('scripts/coverage-rules.json', 'utf8')) as CoverageSection[],
     shown: tests

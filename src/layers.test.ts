@@ -10,7 +10,7 @@ const table = new Map(
 )
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
-  (path) => /\.ts$/.test(path) && !/\.test\.ts$|\/testing\/|\/wasm\//.test(path),
+  (path) => /\.ts$/.test(path) && !/\.(test|thorough)\.ts$|\/testing\/|\/wasm\//.test(path),
 )
 
 /** What a file of `src` imports, as paths below it; `..` for what is outside of it. */

@@ -25,7 +25,7 @@ const { values } = parseArgs({
 })
 const isWriting = values.place === 'write'
 const all = ['anything', 'few-records', 'interrupted', 'edited', 'rights']
-const fileOf = (kind) => `integration-tests/histories/${kind}.test.ts`
+const fileOf = (kind) => `integration-tests/histories/${kind}.thorough.ts`
 /** Each file has a block for each of its places. */
 const hasPlace = (kind) =>
   existsSync(fileOf(kind)) &&
@@ -44,9 +44,9 @@ const environment = {
 const given = Object.entries(environment).filter(([, value]) => value !== undefined)
 const words = isWriting
   ? [
-      'src/write/reference-histories.test.ts',
-      'src/write/named-histories.test.ts',
-      'integration-tests/writes/late-effects.test.ts',
+      'src/write/reference-histories.thorough.ts',
+      'src/write/named-histories.thorough.ts',
+      'integration-tests/writes/late-effects.thorough.ts',
     ]
   : [...kinds.map(fileOf), '--testNamePattern', `^${values.place} `]
 const { status } = spawnSync('npx', ['vitest', 'run', ...words], {

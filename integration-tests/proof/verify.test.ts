@@ -144,7 +144,7 @@ describe('protime verify', () => {
     ],
   ]
 
-  // verify-damage.test.ts damages the rows of a file in the other ways.
+  // verify-damage.thorough.ts damages the rows of a file in the other ways.
   const inFile = faults.filter(([what]) => /twice|member/.test(what))
   it.each(inFile)('says by stream, key and field that %s, in a file', async (_, sql, expected) => {
     const [{ id } = {}] = await ask(path('synced.duckdb'), `SELECT CAST(${ONE} AS INTEGER) AS id`)
