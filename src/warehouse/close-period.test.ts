@@ -1,18 +1,12 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { existsSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
 import { ask } from '../../integration-tests/testing/protime.ts'
 import { closePeriod, monthOf } from './close-period.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
+import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'close-'))
-})
-afterEach(() => rmSync(folder, { recursive: true }))
+const { file } = eachWithWarehouse()
 
-const file = () => join(folder, 'w.duckdb')
 const totals = streamOf('totals', {})
 const breaks = streamOf('breaks', {})
 /** A complete read. */

@@ -3,7 +3,6 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,12 +11,11 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { ofAnotherUser } from '../../integration-tests/testing/files.ts'
-import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { ask } from '../../integration-tests/testing/protime.ts'
 import {
   type Script,
   type Sent,
@@ -26,16 +24,10 @@ import {
   streamOf,
   syncLists,
 } from './testing/list-source.ts'
+import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'file-of-ours-'))
-})
-afterEach(() => rmSync(folder, { recursive: true }))
+const { folder, file, rows, change } = eachWithWarehouse()
 
-const file = () => join(folder, 'w.duckdb')
-const rows = (sql: string) => ask(file(), sql)
-const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
 const jobs = streamOf('jobs', { name: { type: ['string', 'null'] } })
 const sync = (settings: object = {}, ...records: Sent[]) =>
   syncLists(file(), new Map([[jobs, sending(...records)]]), settings)
@@ -131,12 +123,12 @@ describe('a file that is not ready', () => {
     'counts as absent if it is empty, whatever log is beside it: %s',
     async (name) => {
       if (name !== 'w.duckdb') await begin()
-      writeFileSync(join(folder, name), '')
-      writeFileSync(join(folder, `${name}.wal`), 'left behind')
+      writeFileSync(join(folder(), name), '')
+      writeFileSync(join(folder(), `${name}.wal`), 'left behind')
       const { failures } = await sync({ rewrites: name !== 'w.duckdb' }, one)
       expect(failures).toEqual([])
       expect(await rows('SELECT name FROM jobs')).toEqual([{ name: 'a' }])
-      expect(readdirSync(folder)).toEqual(['w.duckdb'])
+      expect(readdirSync(folder())).toEqual(['w.duckdb'])
     },
   )
 
@@ -145,7 +137,7 @@ describe('a file that is not ready', () => {
     await syncLists(`${file()}.rewrite`, new Map([[jobs, sending(one)]]))
     truncateSync(`${file()}.rewrite`, size)
     expect((await sync({ rewrites: true }, one)).failures).toEqual([])
-    expect(readdirSync(folder)).toEqual(['w.duckdb'])
+    expect(readdirSync(folder())).toEqual(['w.duckdb'])
   })
 
   it('is not seen: a warehouse has an owner as soon as it exists', async () => {
@@ -188,7 +180,7 @@ describe('what others have put in the place of a file', () => {
 
   it.each(PLANTED)('is not used, changed or removed: %s is %s', async (name, what) => {
     if (name !== 'w.duckdb') await begin()
-    const [path, target] = [join(folder, name), join(folder, 'target')]
+    const [path, target] = [join(folder(), name), join(folder(), 'target')]
     writeFileSync(target, '')
     if (what === 'a pipe') execFileSync('mkfifo', [path])
     // A person may call a warehouse or a copy by a link of theirs, but nothing of ours is behind one.

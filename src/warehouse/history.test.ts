@@ -1,8 +1,7 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ask, protime } from '../../integration-tests/testing/protime.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { protime } from '../../integration-tests/testing/protime.ts'
 import { DELETE } from '../records/record-batch.ts'
 import { turnHistoryOff, turnHistoryOn } from './change-history.ts'
 import {
@@ -13,17 +12,12 @@ import {
   streamOf,
   syncLists,
 } from './testing/list-source.ts'
+import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'history-'))
-})
-afterEach(() => rmSync(folder, { recursive: true }))
+const { folder, file, rows } = eachWithWarehouse()
 
 const TEXT = { type: ['string', 'null'] }
 const jobs = streamOf('jobs', { name: TEXT, day: { type: ['string', 'null'], format: 'date' } })
-const file = () => join(folder, 'w.duckdb')
-const rows = (sql: string) => ask(file(), sql)
 const row = (id: number, name: string, day?: string) => JSON.stringify({ id, name, day })
 const gone = (id: number): Sent => ({ json: JSON.stringify({ id, name: 'last' }), op: DELETE })
 const whole =
@@ -273,7 +267,7 @@ it('is not forgotten in a file that is not there: none is made', async () => {
 })
 
 it('is refused to a file of its name, which can be synced without', async () => {
-  const path = join(folder, 'history.duckdb')
+  const path = join(folder(), 'history.duckdb')
   const into = (keepsHistory: boolean) =>
     syncLists(path, new Map([[jobs, sending(row(1, 'a'))]]), { keepsHistory })
   expect((await into(false)).failures).toEqual([])

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBConnection } from '@duckdb/node-api'
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ask, askOf, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { askOf, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { DELETE, SOFT_DELETE } from '../records/record-batch.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import {
@@ -14,18 +14,13 @@ import {
   streamOf,
   syncLists,
 } from './testing/list-source.ts'
+import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'warehouse-names-'))
-})
+const { file, rows } = eachWithWarehouse()
+
 afterEach(() => {
   vi.restoreAllMocks()
-  rmSync(folder, { recursive: true })
 })
-
-const file = () => join(folder, 'w.duckdb')
-const rows = (sql: string) => ask(file(), sql)
 
 /** Names that are words of SQL, or that SQL does not take. */
 const ODD = [

@@ -1,24 +1,20 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBConnection } from '@duckdb/node-api'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { StreamOutput } from '../protocol/connector.ts'
 import { DELETE } from '../records/record-batch.ts'
 import { type Script, type Sent, send, streamOf, syncLists } from './testing/list-source.ts'
+import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'next-table-'))
-})
+const { folder, file } = eachWithWarehouse()
+
 afterEach(() => {
   vi.restoreAllMocks()
-  rmSync(folder, { recursive: true })
 })
 
-const file = () => join(folder, 'w.duckdb')
 const jobs = streamOf('jobs', { name: { type: ['string', 'null'] } })
 const named = (name: string, ...ids: readonly number[]) =>
   ids.map((id) => JSON.stringify({ id, name }))
@@ -69,7 +65,7 @@ async function namesIfKilled(): Promise<unknown> {
 }
 
 function copyAsKilled(): string {
-  const copy = join(folder, 'killed.duckdb')
+  const copy = join(folder(), 'killed.duckdb')
   for (const end of ['', '.wal']) {
     rmSync(`${copy}${end}`, { force: true })
     if (existsSync(`${file()}${end}`)) copyFileSync(`${file()}${end}`, `${copy}${end}`)
@@ -288,7 +284,7 @@ describe('a complete read of a stream that the warehouse already has', () => {
 
   it('goes on after a kill while the rows that waited became those of the table', async () => {
     await begin([1, 2, 3])
-    const killed = join(folder, 'killed.duckdb')
+    const killed = join(folder(), 'killed.duckdb')
     const { run } = DuckDBConnection.prototype
     vi.spyOn(DuckDBConnection.prototype, 'run').mockImplementation(function (
       this: DuckDBConnection,

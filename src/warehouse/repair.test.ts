@@ -1,21 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { describe, expect, it } from 'vitest'
+import { withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { readStatus } from './status.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
+import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'repair-'))
-})
-afterEach(() => rmSync(folder, { recursive: true }))
+const { folder, file, rows, change } = eachWithWarehouse()
 
-const file = () => join(folder, 'w.duckdb')
-const rows = (sql: string) => ask(file(), sql)
-const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
 const TEXT = { type: ['string', 'null'] }
 const jobs = streamOf('jobs', { name: TEXT, person: { type: 'object', properties: {} } })
 
@@ -193,7 +186,7 @@ describe('a file that cannot be opened', () => {
   it.each(OPENING)(
     'because of the log of another file is told with what to do: %s',
     async (_, open) => {
-      const other = join(folder, 'other.duckdb')
+      const other = join(folder(), 'other.duckdb')
       await sync('{"id":1}')
       await withDuckDb(other, async (connection) => {
         await connection.run('CREATE TABLE mine AS SELECT 1 AS one')
@@ -203,7 +196,7 @@ describe('a file that cannot be opened', () => {
       })
       rmSync(other)
       await withDuckDb(file(), async () => {})
-      const log = join(folder, 'other.duckdb.wal')
+      const log = join(folder(), 'other.duckdb.wal')
       writeFileSync(`${file()}.wal`, readFileSync(log))
       await expect(open()).rejects.toMatchObject({
         failure: 'config',

@@ -1,19 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { describe, expect, it } from 'vitest'
 import { type Script, send, streamOf, syncLists } from './testing/list-source.ts'
+import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'settle-'))
-})
-afterEach(() => rmSync(folder, { recursive: true }))
+const { file, rows, change } = eachWithWarehouse()
 
-const file = () => join(folder, 'w.duckdb')
-const rows = (sql: string) => ask(file(), sql)
-const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
 const jobs = streamOf('jobs', { name: { type: ['string', 'null'] } })
 const named = (name: string, ...ids: readonly number[]) =>
   ids.map((id) => JSON.stringify({ id, name }))

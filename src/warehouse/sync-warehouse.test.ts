@@ -1,19 +1,13 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { DELETE, SKIP } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
+import { eachWithWarehouse } from './testing/warehouse-file.ts'
+
+const { folder, file, rows } = eachWithWarehouse()
 
 const TEXT = { type: ['string', 'null'] }
 const NUMBER = { type: ['number', 'null'] }
@@ -22,16 +16,11 @@ const object = (properties?: JsonSchema['properties']): JsonSchema => ({
   ...(properties && { properties }),
 })
 
-let folder: string
 let warnings: string[]
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'warehouse-'))
   warnings = []
 })
-afterEach(() => rmSync(folder, { recursive: true }))
 
-const file = () => join(folder, 'w.duckdb')
-const rows = (sql: string) => ask(file(), sql)
 const types = async (table: string) => {
   const columns = await rows(`DESCRIBE ${table}`)
   return Object.fromEntries(columns.map((row) => [row['column_name'], row['column_type']]))
@@ -58,7 +47,7 @@ it('counts the records that it has to write, but not skipped ones', async () => 
 it('makes no file if no stream is named', async () => {
   const asked = syncLists(file(), new Map([[streamOf('jobs', {}), sending()]]), { streams: [] })
   await expect(asked).rejects.toMatchObject({ failure: 'config', id: 'no-stream-named' })
-  expect(readdirSync(folder)).toEqual([])
+  expect(readdirSync(folder())).toEqual([])
 })
 
 describe('the folder beside the file', () => {
@@ -77,7 +66,7 @@ describe('the folder beside the file', () => {
   it('is removed with what a killed sync has left there', async () => {
     mkdirSync(join(`${file()}.sync`, 'killed'), { recursive: true })
     await sync(jobs, sending('{"id":1}'))
-    expect(readdirSync(folder)).toEqual(['w.duckdb'])
+    expect(readdirSync(folder())).toEqual(['w.duckdb'])
   })
 
   it('does not take the place of a file', async () => {

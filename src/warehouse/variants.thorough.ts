@@ -1,11 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { DELETE } from '../records/record-batch.ts'
 import type { JsonSchema } from '../records/stream-spec.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
+import { eachWithWarehouse } from './testing/warehouse-file.ts'
+
+const { file, rows } = eachWithWarehouse()
 
 const TEXT = { type: ['string', 'null'] }
 const NUMBER = { type: ['number', 'null'] }
@@ -16,14 +19,6 @@ const TIME = { type: ['string', 'null'], format: 'date-time' }
 /** At night; by day a value that is longer than DuckDB's buffer is enough, and needs more memory than others, too. */
 const LONG_MB = process.env['HISTORIES_SCALE'] === undefined ? 9 : 45
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'warehouse-variants-'))
-})
-afterEach(() => rmSync(folder, { recursive: true }))
-
-const file = () => join(folder, 'w.duckdb')
-const rows = (sql: string) => ask(file(), sql)
 const typesOf = async (table: string) =>
   Object.fromEntries(
     (await rows(`DESCRIBE ${table}`)).map((row) => [row['column_name'], row['column_type']]),

@@ -3,17 +3,14 @@ import { once } from 'node:events'
 import {
   copyFileSync,
   lstatSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
@@ -21,21 +18,15 @@ import { duckDbDialect } from './duckdb/dialect.ts'
 import { readStatus } from './status.ts'
 import { createStreamRows } from './stream-rows.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
+import { eachWithWarehouse } from './testing/warehouse-file.ts'
+
+const { folder, file, rows, change } = eachWithWarehouse()
 
 const TEXT = { type: ['string', 'null'] }
 const object = (properties: JsonSchema['properties']): JsonSchema => ({
   type: ['object', 'null'],
   ...(properties && { properties }),
 })
-
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'warehouse-file-'))
-})
-afterEach(() => rmSync(folder, { recursive: true }))
-
-const file = () => join(folder, 'w.duckdb')
-const rows = (sql: string) => ask(file(), sql)
 
 describe('a stream that cannot be committed', () => {
   it('fails alone, at once, and continues from its last commit', async () => {
@@ -93,7 +84,6 @@ describe('a table that somebody has changed', () => {
       output.note({ type: 'generation complete', generation: 7 })
       await output.complete()
     }
-  const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
 
   it.each([
     ['its table was dropped', 'DROP TABLE jobs'],
@@ -272,7 +262,7 @@ const syncInto = (path: string) => syncLists(path, new Map([[streamOf('jobs', {}
 
 describe('a warehouse', () => {
   it('is not a file that DuckDB can read but not write', async () => {
-    const path = join(folder, 'config.json')
+    const path = join(folder(), 'config.json')
     writeFileSync(path, '{"tenant":"acme"}')
     await expect(syncInto(path)).rejects.toThrow(`${path} is not a DuckDB file`)
     expect(readFileSync(path, 'utf8')).toBe('{"tenant":"acme"}')
@@ -302,7 +292,7 @@ describe('a warehouse', () => {
   it.each(['flat.duckdb', 'Flat.v2.db', '_protime.duckdb', 'a?b.duckdb'])(
     'cannot be called %s, which DuckDB takes for something else',
     async (name) => {
-      await expect(syncInto(join(folder, name))).rejects.toMatchObject({
+      await expect(syncInto(join(folder(), name))).rejects.toMatchObject({
         failure: 'config',
         message: expect.stringContaining('Name another file with --warehouse'),
       })
@@ -310,14 +300,14 @@ describe('a warehouse', () => {
   )
 
   it('is the file behind a symbolic link: --rewrite leaves no other one behind', async () => {
-    const [real, link] = [file(), join(folder, 'link.duckdb')]
+    const [real, link] = [file(), join(folder(), 'link.duckdb')]
     symlinkSync(real, link)
     await syncInto(real)
     const before = statSync(real).ino
     await syncLists(link, new Map([[streamOf('jobs', {}), sending()]]), { rewrites: true })
     expect(lstatSync(link).isSymbolicLink()).toBe(true)
     expect(statSync(real).ino).not.toBe(before)
-    expect(readdirSync(folder).sort()).toEqual(['link.duckdb', 'w.duckdb'])
+    expect(readdirSync(folder()).sort()).toEqual(['link.duckdb', 'w.duckdb'])
   })
 
   it('that another process has open is not replaced by --rewrite', async () => {

@@ -1,7 +1,6 @@
 import {
   chmodSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmdirSync,
@@ -9,21 +8,17 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { withDuckDb } from '../../../integration-tests/testing/protime.ts'
 import type { Owner } from '../landing.ts'
 import { type Script, sending, streamOf, syncLists } from '../testing/list-source.ts'
+import { eachWithWarehouse } from '../testing/warehouse-file.ts'
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'parquet-'))
-})
-afterEach(() => rmSync(folder, { recursive: true }))
+const { folder } = eachWithWarehouse()
 
-const at = (name: string) => join(folder, name)
+const at = (name: string) => join(folder(), name)
 const ACME: Owner = { tenant: 'acme', environment: 'custom', redaction: '' }
 const PROPERTIES = {
   person: { type: ['null', 'object'], properties: { id: { type: 'integer' } } },

@@ -1,7 +1,6 @@
 import {
   chmodSync,
   lstatSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -10,25 +9,22 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBConnection } from '@duckdb/node-api'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ask, withDuckDb } from '../../../integration-tests/testing/protime.ts'
 import type { Owner } from '../landing.ts'
 import { type Script, sending, streamOf, syncLists } from '../testing/list-source.ts'
+import { eachWithWarehouse } from '../testing/warehouse-file.ts'
 import { publish } from './publish.ts'
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'publish-'))
-})
+const { folder } = eachWithWarehouse()
+
 afterEach(() => {
   vi.restoreAllMocks()
-  rmSync(folder, { recursive: true })
 })
 
-const at = (name: string) => join(folder, name)
+const at = (name: string) => join(folder(), name)
 const ACME: Owner = { tenant: 'acme', environment: 'custom', redaction: '' }
 const jobs = new Map([[streamOf('jobs', {}), sending('{"id":1}')]])
 const sync = (copy: string, owner = ACME, warehouse = at('w.duckdb')) =>
@@ -42,7 +38,7 @@ describe('a copy of a warehouse', () => {
     publish(at('w.duckdb'), at('copy.duckdb'))
     expect(readFileSync(at('copy.duckdb'), 'utf8')).toBe('rows')
     expect(readFileSync(at('other'), 'utf8')).toBe('of somebody else')
-    expect(readdirSync(folder).sort()).toEqual(['copy.duckdb', 'other', 'w.duckdb'])
+    expect(readdirSync(folder()).sort()).toEqual(['copy.duckdb', 'other', 'w.duckdb'])
   })
 
   it.each(['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.tmp', '.rewrite.sync'])(
@@ -200,6 +196,6 @@ describe('the new file of --rewrite', () => {
     await syncLists(at('w.duckdb'), jobs, { rewrites: true })
     vi.restoreAllMocks()
     expect(await ask(at('w.duckdb'), 'SELECT id FROM jobs')).toEqual([{ id: '1' }])
-    expect(readdirSync(folder)).toEqual(['w.duckdb'])
+    expect(readdirSync(folder())).toEqual(['w.duckdb'])
   })
 })

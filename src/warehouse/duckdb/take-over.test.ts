@@ -1,20 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ask, withDuckDb } from '../../../integration-tests/testing/protime.ts'
+import { expect, it } from 'vitest'
 import { DELETE } from '../../records/record-batch.ts'
 import { readStatus } from '../status.ts'
 import { type Sent, send, streamOf, syncLists } from '../testing/list-source.ts'
+import { eachWithWarehouse } from '../testing/warehouse-file.ts'
 
-let folder: string
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'take-over-'))
-})
-afterEach(() => rmSync(folder, { recursive: true }))
+const { file, rows, change } = eachWithWarehouse()
 
-const file = () => join(folder, 'w.duckdb')
-const rows = (sql: string) => ask(file(), sql)
 const jobs = streamOf('jobs', { name: { type: ['string', 'null'] } })
 
 /** A file of the form before, of a version that stored the least. */
@@ -37,7 +28,6 @@ const BEFORE = `CREATE SCHEMA flat; CREATE SCHEMA _protime;
   CREATE TABLE main._protime_next_jobs AS FROM main.jobs;
   CREATE VIEW flat.jobs AS SELECT id, name FROM main.jobs`
 
-const change = (sql: string) => withDuckDb(file(), (connection) => connection.run(sql))
 const sync = (...records: readonly Sent[]) =>
   syncLists(
     file(),
