@@ -71,8 +71,10 @@ async function readPhases(context: StreamContext): Promise<void> {
   await readToComplete(context)
   const { comparedAt } = state
   await confirmMissing(context)
+  // A complete read has just had all rows, but for those of a response that was lost behind it.
+  const isWorthwhile = wasSettled || state.mayLackChanges
   // What is withheld is looked for first. A list that has failed in this sync does not delay another one.
-  const mayCompare = wasSettled && state.withheldSince === null && mayDelete(context)
+  const mayCompare = isWorthwhile && state.withheldSince === null && mayDelete(context)
   const reason = mayCompare
     ? nextComparison({ ...state, comparedAt: state.comparedAt && comparedAt }, config, clock.now())
     : undefined
