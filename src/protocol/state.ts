@@ -81,7 +81,8 @@ export function refuseState(reason: string): never {
 /** The program that wrote a state, if its form tells: Singer has bookmarks, Airbyte a type per entry. */
 function writerOf(item: unknown): Protocol | undefined {
   if (typeof item !== 'object' || item === null) return undefined
-  const { type, value, state, stream, global, bookmarks } = item as Record<string, unknown>
+  const message = item as Record<string, unknown>
+  const { type, value, state, stream, global, bookmarks = message['singer_state'] } = message
   if (type === 'STATE') {
     if (state !== undefined) return 'source'
     return value === undefined ? undefined : 'tap'

@@ -15,8 +15,9 @@ describe('a state file', () => {
     ['a list of streams', [message('a', { x: 1 }), message('b', 2)], { a: { x: 1 }, b: 2 }],
     ['a list of nothing', [], {}],
     ['one stream', message('a', 1), { a: 1 }],
-    ['an object of streams, as of old', { a: 1, b: 2 }, { a: 1, b: 2 }],
-    ['such an object in a message', [{ type: 'LEGACY', data: { a: 1 } }], { a: 1 }],
+    ['an object of streams, as of old', { a: { x: 1 }, b: null }, { a: { x: 1 }, b: null }],
+    ['such an object in a message', [{ type: 'LEGACY', data: { a: {} } }], { a: {} }],
+    ['such a message alone', { type: 'LEGACY', data: { a: {} } }, { a: {} }],
     [
       'a global state',
       [{ type: 'GLOBAL', global: { stream_states: [stream('a', 1), stream('b', 2)] } }],
@@ -46,7 +47,10 @@ describe('a state file', () => {
     ['[1]', 'one of its entries is not a state message'],
     ['[{"type":"GLOBAL","global":{}}]', 'its global state has no streams'],
     ['[{"type":"STREAM","stream":{}}]', 'one of its entries names no stream'],
+    ['{"stateType":"stream","streamState":[]}', 'its member stateType is no state of a stream'],
+    ['{"a":[]}', 'its member a is no state of a stream'],
     ['{"bookmarks":{}}', 'a state of tap-x, and source-x cannot continue from it'],
+    ['{"singer_state":{"bookmarks":{}}}', 'a state of tap-x'],
   ])('that holds %s is refused', (text, reason) => {
     expect(() => parseStateFile(text, 'x')).toThrow(reason)
   })

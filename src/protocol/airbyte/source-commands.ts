@@ -124,9 +124,13 @@ function streamEntry(stream: unknown): Entry {
 
 function legacy(input: object): ReadonlyMap<string, unknown> {
   // Also accepts a single message that was saved by hand.
-  if ('type' in input && ('stream' in input || 'global' in input || 'state' in input))
+  if ('type' in input && ['stream', 'global', 'state', 'data'].some((name) => name in input))
     return new Map(entries(input))
-  return new Map(Object.entries(input))
+  const states = Object.entries(input)
+  // In another form, such as that of Airbyte's API, the states would be ignored, and nothing would be deleted.
+  const other = states.find(([, state]) => typeof state !== 'object' || Array.isArray(state))
+  if (other !== undefined) refuseState(`its member ${other[0]} is no state of a stream`)
+  return new Map(states)
 }
 
 interface ReadOptions extends Files {

@@ -21,17 +21,21 @@ describe('a state file', () => {
       '{"type":"STATE","value":{"bookmarks":{"a":1}}}',
       { bookmarks: { a: 1 }, currently_syncing: null },
     ],
+    ['{"singer_state":{"bookmarks":{"a":1}}}', { bookmarks: { a: 1 }, currently_syncing: null }],
+    ['{"currently_syncing":"a"}', EMPTY],
     ['{"bookmarks":{},"other":[1]}', { ...EMPTY, other: [1] }],
   ])('that holds %j is understood', (text, state) => {
     expect(parseState(text, 'x')).toEqual(state)
   })
 
-  it.each(['{', '1', '"text"', '[]', 'true', '{"bookmarks":[]}', '{"bookmarks":"a"}'])(
-    'that holds %j is a config error',
-    (text) => {
-      expect(() => parseState(text, 'x')).toThrow(ConnectorError)
-    },
-  )
+  it.each([
+    ...['{', '1', '"text"', '[]', 'true', '{"bookmarks":[]}', '{"bookmarks":"a"}'],
+    // Bookmarks in a form that is not understood are not a first run.
+    ...['{"a":{"x":1}}', '{"completed":{"singer_state":{"bookmarks":{}}},"partial_state":{}}'],
+    ...['{"value":{"bookmarks":{}}}', '{"singer_state":{"a":{"x":1}}}'],
+  ])('that holds %j is a config error', (text) => {
+    expect(() => parseState(text, 'x')).toThrow(ConnectorError)
+  })
 })
 
 describe('a state writer', () => {

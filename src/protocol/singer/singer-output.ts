@@ -59,8 +59,12 @@ export function parseState(text: string, connector: string): StateValue {
   if (input === null) return EMPTY
   if (typeof input !== 'object' || Array.isArray(input)) refuseState('it is not an object')
   const value = input as Record<string, unknown>
-  // Some tools store the whole STATE message.
-  const inner = value['type'] === 'STATE' && isJsonObject(value['value']) ? value['value'] : value
+  // Some tools store the whole STATE message; `meltano state get` prints the state as a member.
+  const wrapped = value['type'] === 'STATE' ? value['value'] : value['singer_state']
+  const inner = 'bookmarks' in value || !isJsonObject(wrapped) ? value : wrapped
+  const { currently_syncing: _, ...told } = inner
+  // Bookmarks in another form would be ignored, and the rows that are gone since would stay without a word.
+  if (Object.keys(told).length > 0 && !('bookmarks' in told)) refuseState('it has no bookmarks')
   const bookmarks = inner['bookmarks'] ?? {}
   if (!isJsonObject(bookmarks)) refuseState('its bookmarks are not an object')
   return { ...inner, bookmarks: bookmarks as Record<string, unknown>, currently_syncing: null }
