@@ -183,6 +183,19 @@ describe('a copy of a warehouse', () => {
 })
 
 describe('the new file of --rewrite', () => {
+  it('does not take the place of a database of somebody else, unless that may be lost', async () => {
+    const other = at('w.duckdb.rewrite')
+    await withDuckDb(other, (connection) => connection.run('CREATE TABLE mine AS SELECT 1'))
+    const rewrite = (dropsOthers: boolean) =>
+      syncLists(at('w.duckdb'), jobs, { rewrites: true, dropsOthers })
+    await expect(rewrite(false)).rejects.toMatchObject({
+      id: 'made-by-others',
+      message: expect.stringContaining('table main.mine'),
+    })
+    expect(await ask(other, 'SHOW TABLES')).toEqual([{ name: 'mine' }])
+    expect((await rewrite(true)).failures).toEqual([])
+  })
+
   it('has all rows, even if they could only be written to its log', async () => {
     const { run } = DuckDBConnection.prototype
     // As on a disk that is full when the file is closed.

@@ -39,7 +39,7 @@ export async function prepareReplacement(
       states = await readStates(landing)
     })
   }
-  if (!(await canContinue(fresh, owner, patience))) remove(fresh)
+  if (!(await canContinue(fresh, owner, patience, dropsOthers))) remove(fresh)
   return {
     address: fresh,
     meanwhile: `${path} stays as it was`,
@@ -70,11 +70,21 @@ export function putInPlace(fresh: string, path: string): void {
   renameSync(fresh, path)
 }
 
-/** Whether the file of an earlier attempt can be filled further. One that cannot be opened was cut by a kill or a full disk. */
-async function canContinue(fresh: string, owner: Owner, patience: Patience): Promise<boolean> {
+/**
+ * Whether the file of an earlier attempt can be filled further; otherwise it is removed, so it must have nothing of others.
+ * One that cannot be opened was cut by a kill or a full disk.
+ */
+async function canContinue(
+  fresh: string,
+  owner: Owner,
+  patience: Patience,
+  dropsOthers: boolean,
+): Promise<boolean> {
   if (!hasContent(fresh)) return false
   try {
-    return (await isOwnedUnder(fresh, owner, patience)) === true
+    if ((await isOwnedUnder(fresh, owner, patience)) === true) return true
+    if (!dropsOthers) await lookInto(fresh, patience, (landing) => assertNoOthers(fresh, landing))
+    return false
   } catch (error) {
     if (error instanceof ConnectorError && error.id === 'warehouse-not-opened') return false
     throw error
