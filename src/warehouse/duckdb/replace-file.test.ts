@@ -165,6 +165,19 @@ describe('a copy of a warehouse', () => {
     expect(statSync(at('copy.duckdb')).mode & 0o777).toBe(0o644)
   })
 
+  it('does not replace one in which somebody has made a table that the warehouse lacks', async () => {
+    const copy = at('copy.duckdb')
+    await sync(copy)
+    chmodSync(copy, 0o644)
+    await withDuckDb(copy, (connection) => connection.run('CREATE TABLE budget AS SELECT 1 AS one'))
+    await expect(sync(copy)).rejects.toMatchObject({ id: 'not-a-copy', failure: 'config' })
+    expect(await ask(copy, 'FROM budget')).toEqual([{ one: 1 }])
+    await withDuckDb(at('w.duckdb'), (connection) =>
+      connection.run('CREATE TABLE budget (one INT)'),
+    )
+    expect((await sync(copy)).failures).toEqual([])
+  })
+
   it('replaces one of a warehouse that is no longer there', async () => {
     await sync(at('copy.duckdb'))
     rmSync(at('w.duckdb'))

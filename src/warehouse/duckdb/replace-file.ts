@@ -217,13 +217,18 @@ async function isOf(owner: Owner, copy: string): Promise<boolean> {
   }
 }
 
-/** Whether each sync that a file has an account of is one of the warehouse. */
+/** Whether each sync that a file has an account of is one of the warehouse, and each object of others is there, too. */
 async function hasNothingElse(copy: string, path: string, patience: Patience): Promise<boolean> {
   if (!hasContent(path)) return false
-  const own = new Set(await lookInto(path, patience, syncsOf))
+  const content = async (landing: Landing) => ({
+    syncs: await syncsOf(landing),
+    others: await madeByOthers(landing),
+  })
+  const own = await lookInto(path, patience, content)
   try {
-    const syncs = await lookInto(copy, once, syncsOf)
-    return syncs.length > 0 && syncs.every((sync) => own.has(sync))
+    const { syncs, others } = await lookInto(copy, once, content)
+    const isIn = (all: readonly string[]) => (one: string) => all.includes(one)
+    return syncs.length > 0 && syncs.every(isIn(own.syncs)) && others.every(isIn(own.others))
   } catch (error) {
     if (isInUse(error)) return false
     throw error
