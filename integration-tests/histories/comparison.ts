@@ -30,6 +30,8 @@ export interface Comparison {
   readonly levels: readonly number[]
   /** The collections of which something is known to lists only. */
   readonly silent: ReadonlySet<string>
+  /** The collections whose content was ever restored; none if left out. */
+  readonly restored?: ReadonlySet<string>
 }
 
 /** Whether only an audit tells of all that has happened to the stream. */
@@ -94,7 +96,9 @@ function compare(
     const isHistory = isBefore(held, state?.window ?? null)
     // A link that is requested again may be silent about a row that came and went since.
     const { netDelta } = comparison.emulator.options
-    return platform.isUnknown(stream.stream, key, isHistory || netDelta)
+    // Of a row that was loaded after the platform's state, and is not in a content that was restored, nothing tells.
+    const isLost = comparison.restored?.has(stream.collection) === true
+    return platform.isUnknown(stream.stream, key, isHistory || netDelta || isLost)
   }
 }
 

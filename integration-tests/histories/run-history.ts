@@ -335,16 +335,14 @@ function comparisonOf(running: Running): Omit<Comparison, 'isHistoryFresh'> {
     names.map((name) => ({ collection, name })),
   )
   return {
-    emulator,
-    platform,
-    streams,
+    ...{ emulator, platform, streams, lastDay },
     requested: pairs,
     references: areReferencesStable(history) ? pairs : undefined,
     rulesOf: rulesUnder((settings['personal_data'] ?? 'complete') as PrivacyMode),
-    lastDay,
     columns: choices.comparedColumns(settings),
     levels: (settings['activity_structures'] ?? LEVELS) as readonly number[],
     silent: tenant.silent,
+    restored: tenant.restored,
   }
 }
 

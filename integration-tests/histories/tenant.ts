@@ -26,6 +26,8 @@ export interface Tenant {
    * begins anew.
    */
   readonly silent: ReadonlySet<string>
+  /** The collections whose content was ever restored. */
+  readonly restored: ReadonlySet<string>
 }
 
 export function createTenant(emulator: Emulator, streams: readonly Stream[]): Tenant {
@@ -37,6 +39,7 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
   /** The collections of which a first phase is in progress. */
   const loading = new Set<string>()
   const silent = new Set<string>()
+  const restored = new Set<string>()
   /** The collections that have changed in a first phase. */
   const edited = new Set<string>()
   /** Whether a collection has changed since the last page of its first phase, which may be asked for again. */
@@ -59,7 +62,7 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     emulator.options.listOrder !== 'id' &&
     (read.get(collection) ?? []).every((id, i, ids) => i === 0 || Number(id) > Number(ids[i - 1]))
   const isIssued = () => emulator.options.deltaLinkCovers === 'issued'
-  return { happen, silent }
+  return { happen, silent, restored }
 
   function happen(event: Event): void {
     if (event.do === 'change') change(event.change)
@@ -155,7 +158,7 @@ export function createTenant(emulator: Emulator, streams: readonly Stream[]): Te
     if (nested === 'referenced_collections' || !offers(dialect, 'list', collection)) return
     emulator.revert(collection, changes)
     if (emulator.stored(collection).length === 0) emulator.insert(collection)
-    silent.add(collection)
+    for (const marks of [silent, restored]) marks.add(collection)
   }
 
   function reference(pick: number, isRemoval: boolean): void {
