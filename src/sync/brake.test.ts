@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../config/config.ts'
 import type { IdentifiedMessage } from '../ground/message-ids.ts'
 import { DELETE } from '../records/record-batch.ts'
+import type { Key } from '../rows/id-set.ts'
 import { createIdBudget } from '../rows/stored-keys.ts'
 import { batch } from '../rows/testing/batch.ts'
 import type { Stream } from '../streams/collections.ts'
@@ -26,10 +27,12 @@ interface Given {
   readonly mode?: 'incremental' | 'full_refresh'
   readonly config?: object
   readonly changes?: Partial<StoredState>
+  /** The rows whose deletes are withheld, if they are not all that the warehouse has. */
+  readonly withheld?: readonly number[]
 }
 
 /** A complete read that has found some of the rows that an earlier sync had read, and what becomes of it. */
-function readOf({ rows, mode = 'incremental', config = {}, changes = {} }: Given) {
+function readOf({ rows, mode = 'incremental', config = {}, changes = {}, withheld }: Given) {
   const stream = streams.get('' in rows ? 'people' : 'external_references') as Stream
   const task = { stream, mode, fields: undefined } as StreamTask
   const said: string[] = []
@@ -54,6 +57,8 @@ function readOf({ rows, mode = 'incremental', config = {}, changes = {} }: Given
   )
   earlier.keys.observe(batchOf(0), 'window')
   earlier.addRows(batchOf(0).count)
+  const all = [...earlier.keys.living()].flatMap((keys): Key[] => [...keys])
+  if (changes.withheldSince) earlier.keys.leaveUnconfirmed(withheld ?? all)
   earlier.moveTo({ phase: 'complete', next: 'list' })
   earlier.settle()
   const stored = { ...(readState(earlier.blob()) as StoredState), ...changes }
@@ -91,6 +96,8 @@ const people = (known: number, found: number, more: Omit<Given, 'rows'> = {}): G
   rows: { '': [known, found] },
   ...more,
 })
+const idsFrom = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, i) => first + i)
 /** Deletes of rows are withheld since that time. */
 const since = { withheldSince: BEFORE }
 const approval = (text: string) => ({ config: { approved_deletes: [text] }, changes: since })
@@ -119,6 +126,11 @@ describe('rows that a complete read has not found', () => {
     [
       'may not if they were approved later',
       people(100, 79, approval(`people:21:${NOW.toISOString()}`)),
+      false,
+    ],
+    [
+      'may not if another one was missing when that was approved',
+      people(100, 79, { ...approval(`people:21:${time}`), withheld: idsFrom(79, 99) }),
       false,
     ],
     [
@@ -185,6 +197,14 @@ describe('rows that a complete read has not found', () => {
     const { context, state } = readOf(people(100, 79, { changes: since }))
     await expect(deleteMissing(context)).rejects.toThrow()
     expect(state.withheldSince).toEqual(BEFORE)
+  })
+
+  it('are withheld anew if there are others than before', async () => {
+    const { context, state } = readOf(
+      people(100, 79, { changes: since, withheld: idsFrom(79, 99) }),
+    )
+    await expect(deleteMissing(context)).rejects.toThrow(`people:21:${NOW.toISOString()}`)
+    expect(state.withheldSince).toEqual(NOW)
   })
 
   it('are deleted if that was approved, and do not count against later ones', async () => {

@@ -1,6 +1,7 @@
 import { ConnectorError } from '../ground/errors.ts'
 import { limitText, mostOf } from '../ground/limit.ts'
 import { warningOf } from '../ground/message-ids.ts'
+import type { Key } from '../rows/id-set.ts'
 import { emitDeletes, type StreamContext } from './emit.ts'
 import { type Excess, excessOf, isApproved, type Losses, lossesAt, lossesWith } from './losses.ts'
 
@@ -8,13 +9,13 @@ import { type Excess, excessOf, isApproved, type Losses, lossesAt, lossesWith } 
 const MANY = { percent: 5 }
 
 /**
- * Whether the rows that no read has found may be deleted. If they are too many to be plausible, they may not, unless this
- * number was approved: an API client that has lost a right gets answers that are consistent and too small.
+ * Whether the rows that no read has found may be deleted. If they are too many to be plausible, they may not, unless that
+ * was approved: an API client that has lost a right gets answers that are consistent and too small.
  */
 export function mayDelete(context: StreamContext): boolean {
   return (
     excess(context) === undefined ||
-    isApproved(context.state.keys.gone().length, context.state, context.config)
+    isApproved(context.state.keys.gone(), context.state, context.config)
   )
 }
 
@@ -40,14 +41,15 @@ export async function deleteMissing(context: StreamContext): Promise<void> {
   const { keys } = state
   // The service may offer no way to look for them any more.
   const notSought = state.withheldSince === null ? [] : keys.unconfirmed()
-  if (notSought.length > 0 && isApproved(keys.gone().length + notSought.length, state, config))
+  if (notSought.length > 0 && isApproved([...keys.gone(), ...notSought], state, config))
     keys.markGone(notSought)
   const missing = state.countRows('unseen')
-  const count = keys.gone().length
+  const gone = keys.gone()
+  const count = gone.length
   const over = excess(context)
-  if (over !== undefined && !isApproved(count, state, config)) {
+  if (over !== undefined && !isApproved(gone, state, config)) {
     state.keepGone()
-    state.note({ withheldSince: state.withheldSince ?? clock.now() })
+    state.note({ withheldSince: sinceOf(gone, context) })
     await emitDeletes(context)
     return refuse(count, textOf(over, count, context), context)
   }
@@ -62,14 +64,20 @@ export async function deleteMissing(context: StreamContext): Promise<void> {
         ? lossesWith(losses, missing, clock.now())
         : lossesAt(clock.now(), null, state.countRows('all')),
     })
-  const left = state.withheldSince === null ? 0 : keys.unconfirmed().length
-  if (left > 0) {
+  const left = state.withheldSince === null ? [] : keys.unconfirmed()
+  if (left.length > 0) {
     // The approval has been used.
-    if (over !== undefined) state.note({ withheldSince: clock.now() })
-    const what = `${left} rows of ${state.stream.stream} that an earlier sync has not found could not be looked for again.`
-    return refuse(left, what, context)
+    state.note({ withheldSince: over === undefined ? sinceOf(left, context) : clock.now() })
+    const what = `${left.length} rows of ${state.stream.stream} that an earlier sync has not found could not be looked for again.`
+    return refuse(left.length, what, context)
   }
   state.note({ withheldSince: null })
+}
+
+/** Since when the deletes of these rows are withheld: if there are others than before, an earlier approval is not for them. */
+function sinceOf(rows: readonly Key[], { state, clock }: StreamContext): Date {
+  const { withheld, withheldSince } = state
+  return (rows.every((key) => withheld.has(key)) ? withheldSince : null) ?? clock.now()
 }
 
 function warnOfMany(context: StreamContext): void {

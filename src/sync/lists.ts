@@ -235,7 +235,7 @@ function keepReferences(collection: string, error: HttpError, context: StreamCon
   const { stream, keys, mode, startsNoDelta, withheldSince } = state
   const isThere = (key: Key) => collectionOf(key) === collection
   const withheld = withheldSince === null ? [] : keys.soughtAgain().filter(isThere)
-  if (withheld.length > 0 && !isApproved(withheld.length, state, context.config)) throw error
+  if (withheld.length > 0 && !isApproved(withheld, state, context.config)) throw error
   const kept = keys.keepUnseen('window', isThere)
   const what = `${stream.stream}: the service did not list the references of ${collection} this time`
   const warn = (consequence: string) =>

@@ -72,21 +72,27 @@ export function excessOf(losses: Losses, missing: PartCounts, limit: Limit): Exc
 }
 
 /**
- * Whether the deletes of so many rows of a stream were approved. An approval names the time since when deletes are withheld, so it
- * has no effect on later ones.
+ * Whether the deletes of these rows of a stream were approved. An approval names the time since when deletes are withheld, so it
+ * has no effect on later ones, and nobody who gave it knew of rows that were not withheld by then.
  */
 export function isApproved(
-  count: number,
+  rows: readonly Key[],
   {
     stream,
     withheldSince,
-  }: { readonly stream: Pick<Stream, 'stream'>; readonly withheldSince: Date | null },
+    withheld,
+  }: {
+    readonly stream: Pick<Stream, 'stream'>
+    readonly withheldSince: Date | null
+    readonly withheld: { has(key: Key): boolean }
+  },
   { approvedDeletes }: Pick<Config, 'approvedDeletes'>,
 ): boolean {
   const since = withheldSince?.toISOString()
-  return approvedDeletes.some(
-    (one) => one.stream === stream.stream && one.time === since && count <= one.most,
+  const areFew = approvedDeletes.some(
+    (one) => one.stream === stream.stream && one.time === since && rows.length <= one.most,
   )
+  return areFew && rows.every((key) => withheld.has(key))
 }
 
 /** The collection of a reference. */

@@ -3,6 +3,7 @@ import { ConnectorError } from '../ground/errors.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import type { ServerClock } from '../http/clock.ts'
 import type { Stamp } from '../protocol/connector.ts'
+import { createIdSet } from '../rows/id-set.ts'
 import { createLiveKeys } from '../rows/live-keys.ts'
 import type { IdBudget, StoredKeys } from '../rows/stored-keys.ts'
 import { lossesAt, type PartCounts, partsOf } from './losses.ts'
@@ -15,6 +16,7 @@ import {
   readState,
   type StateValues,
   type StoredState,
+  withheldIn,
   writeState,
 } from './stored-state.ts'
 import { continued, fromBeginning } from './stream-start.ts'
@@ -92,6 +94,8 @@ export function createStreamState(
     isContinued: stored !== undefined,
     /** Whether a row may have moved between the pages of this read: their ids do not rise. */
     mayHaveMoved: false,
+    /** See `withheldIn`: the rows as they were when this sync began. */
+    withheld: stored === undefined ? createIdSet() : withheldIn(stored),
     /** How often this process may have lost the response to a delta link. */
     lostResponses: 0,
     /** Where the read starts, and how many rows are expected. */
