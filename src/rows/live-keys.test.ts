@@ -137,6 +137,7 @@ describe('live keys', () => {
     expect(liveKeys(keys.encode()).unconfirmed()).toEqual([1])
     keys.markGone([1])
     expect([deletes(keys), living(keys)]).toEqual([[1], [2]])
+    expect(liveKeys(keys.encode()).soughtAgain()).toEqual([1])
   })
 
   it.each([

@@ -214,11 +214,11 @@ export function createLiveKeys(
     /** The rows that were not confirmed so far, by this sync or those before. */
     unconfirmed: (): readonly Key[] =>
       [...sets.unconfirmed.keys()].filter((key) => isKnown(key, sets)),
-    /** Marks some of these rows as deleted. */
+    /** Marks some of these rows as deleted. They are unconfirmed until that is committed: it may have to be approved. */
     markGone(keys: readonly Key[]) {
-      const { window, history, unconfirmed, unseen } = sets
+      const { window, history, unseen } = sets
       for (const key of keys) {
-        for (const set of [window, history, unconfirmed]) set.delete(key)
+        for (const set of [window, history]) set.delete(key)
         unseen.add(key)
       }
     },
