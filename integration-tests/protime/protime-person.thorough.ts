@@ -222,6 +222,8 @@ describe('protime person erase', () => {
     const before = readFileSync(warehouse)
     const { exitCode, stderr } = await protime('person', 'erase', String(id), ...words)
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('[deletes-withheld]')])
+    // The hint after the message says what to do with the approval, so the message has to say where it is.
+    expect(stderr).toContain('names the approval for deleting them.')
     expect(readFileSync(warehouse).equals(before)).toBe(true)
   })
 

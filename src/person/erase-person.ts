@@ -140,7 +140,7 @@ function stillWithheld(names: readonly string[]): ConnectorError {
   return new ConnectorError(
     'config',
     'deletes-withheld',
-    `Nothing was erased: rows of the person in ${names.join(' and ')} are among those that the last sync did not find, and were too many to be deleted. The service may still have the person, and bring the rows back. Sync until no deletes are withheld, then run it again.`,
+    `Nothing was erased: rows of the person in ${names.join(' and ')} are among those that the last sync did not find, and were too many to be deleted. The service may still have the person, and bring the rows back. Sync until no deletes are withheld, then run it again. A sync that withholds them names the approval for deleting them.`,
   )
 }
 
