@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ask } from '../../integration-tests/testing/protime.ts'
+import { eachWithWarehouse } from '../../integration-tests/testing/warehouse-file.ts'
 import { closePeriod, monthOf } from './close-period.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
-import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
 const { file } = eachWithWarehouse()
 

@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ofAnotherUser } from '../../integration-tests/testing/files.ts'
 import { ask } from '../../integration-tests/testing/protime.ts'
+import { eachWithWarehouse } from '../../integration-tests/testing/warehouse-file.ts'
 import {
   type Script,
   type Sent,
@@ -24,7 +25,6 @@ import {
   streamOf,
   syncLists,
 } from './testing/list-source.ts'
-import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
 const { folder, file, rows, change } = eachWithWarehouse()
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { protime } from '../../integration-tests/testing/protime.ts'
+import { eachWithWarehouse } from '../../integration-tests/testing/warehouse-file.ts'
 import { DELETE } from '../records/record-batch.ts'
 import { turnHistoryOff, turnHistoryOn } from './change-history.ts'
 import {
@@ -12,7 +13,6 @@ import {
   streamOf,
   syncLists,
 } from './testing/list-source.ts'
-import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
 const { folder, file, rows } = eachWithWarehouse()
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DuckDBConnection } from '@duckdb/node-api'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { askOf, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { eachWithWarehouse } from '../../integration-tests/testing/warehouse-file.ts'
 import { DELETE, SOFT_DELETE } from '../records/record-batch.ts'
 import type { StreamSpec } from '../records/stream-spec.ts'
 import {
@@ -14,7 +15,6 @@ import {
   streamOf,
   syncLists,
 } from './testing/list-source.ts'
-import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
 const { file, rows } = eachWithWarehouse()
 

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { DuckDBConnection } from '@duckdb/node-api'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { eachWithWarehouse } from '../../integration-tests/testing/warehouse-file.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { StreamOutput } from '../protocol/connector.ts'
 import { DELETE } from '../records/record-batch.ts'
 import { type Script, type Sent, send, streamOf, syncLists } from './testing/list-source.ts'
-import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
 const { folder, file } = eachWithWarehouse()
 

@@ -2,10 +2,10 @@ import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { eachWithWarehouse } from '../../integration-tests/testing/warehouse-file.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import { readStatus } from './status.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
-import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
 const { folder, file, rows, change } = eachWithWarehouse()
 

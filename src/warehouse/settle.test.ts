@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { eachWithWarehouse } from '../../integration-tests/testing/warehouse-file.ts'
 import { type Script, send, streamOf, syncLists } from './testing/list-source.ts'
-import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
 const { file, rows, change } = eachWithWarehouse()
 

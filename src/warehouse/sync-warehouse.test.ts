@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { eachWithWarehouse } from '../../integration-tests/testing/warehouse-file.ts'
 import { DELETE, SKIP } from '../records/record-batch.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
-import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
 const { folder, file, rows } = eachWithWarehouse()
 

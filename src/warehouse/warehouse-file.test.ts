@@ -12,13 +12,13 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ask, withDuckDb } from '../../integration-tests/testing/protime.ts'
+import { eachWithWarehouse } from '../../integration-tests/testing/warehouse-file.ts'
 import { ConnectorError } from '../ground/errors.ts'
 import type { JsonSchema, StreamSpec } from '../records/stream-spec.ts'
 import { duckDbDialect } from './duckdb/dialect.ts'
 import { readStatus } from './status.ts'
 import { createStreamRows } from './stream-rows.ts'
 import { type Script, send, sending, streamOf, syncLists } from './testing/list-source.ts'
-import { eachWithWarehouse } from './testing/warehouse-file.ts'
 
 const { folder, file, rows, change } = eachWithWarehouse()
 

@@ -12,9 +12,9 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
 import { withDuckDb } from '../../../integration-tests/testing/protime.ts'
+import { eachWithWarehouse } from '../../../integration-tests/testing/warehouse-file.ts'
 import type { Owner } from '../landing.ts'
 import { type Script, sending, streamOf, syncLists } from '../testing/list-source.ts'
-import { eachWithWarehouse } from '../testing/warehouse-file.ts'
 
 const { folder } = eachWithWarehouse()
 

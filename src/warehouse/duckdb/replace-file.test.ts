@@ -13,9 +13,9 @@ import { join } from 'node:path'
 import { DuckDBConnection } from '@duckdb/node-api'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ask, withDuckDb } from '../../../integration-tests/testing/protime.ts'
+import { eachWithWarehouse } from '../../../integration-tests/testing/warehouse-file.ts'
 import type { Owner } from '../landing.ts'
 import { type Script, sending, streamOf, syncLists } from '../testing/list-source.ts'
-import { eachWithWarehouse } from '../testing/warehouse-file.ts'
 import { publish } from './publish.ts'
 
 const { folder } = eachWithWarehouse()

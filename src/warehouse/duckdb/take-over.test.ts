@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
+import { eachWithWarehouse } from '../../../integration-tests/testing/warehouse-file.ts'
 import { DELETE } from '../../records/record-batch.ts'
 import { readStatus } from '../status.ts'
 import { type Sent, send, streamOf, syncLists } from '../testing/list-source.ts'
-import { eachWithWarehouse } from '../testing/warehouse-file.ts'
 
 const { file, rows, change } = eachWithWarehouse()
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
-import { ask, withDuckDb } from '../../../integration-tests/testing/protime.ts'
+import { ask, withDuckDb } from './protime.ts'
 
 /** An empty folder for each test of a file, with the path of a warehouse in it, which can be asked and changed. */
 export function eachWithWarehouse() {
