@@ -3,7 +3,15 @@ import { limitText, mostOf } from '../ground/limit.ts'
 import { warningOf } from '../ground/message-ids.ts'
 import type { Key } from '../rows/id-set.ts'
 import { emitDeletes, type StreamContext } from './emit.ts'
-import { type Excess, excessOf, isApproved, type Losses, lossesAt, lossesWith } from './losses.ts'
+import {
+  type Excess,
+  excessOf,
+  isApproved,
+  type Losses,
+  lossesAt,
+  lossesWith,
+  wereWithheld,
+} from './losses.ts'
 
 /** Above this share of the rows, deletes are worth a warning. */
 const MANY = { percent: 5 }
@@ -76,8 +84,7 @@ export async function deleteMissing(context: StreamContext): Promise<void> {
 
 /** Since when the deletes of these rows are withheld: if there are others than before, an earlier approval is not for them. */
 function sinceOf(rows: readonly Key[], { state, clock }: StreamContext): Date {
-  const { withheld, withheldSince } = state
-  return (rows.every((key) => withheld.has(key)) ? withheldSince : null) ?? clock.now()
+  return (wereWithheld(rows, state) ? state.withheldSince : null) ?? clock.now()
 }
 
 function warnOfMany(context: StreamContext): void {

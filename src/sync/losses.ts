@@ -73,26 +73,32 @@ export function excessOf(losses: Losses, missing: PartCounts, limit: Limit): Exc
 
 /**
  * Whether the deletes of these rows of a stream were approved. An approval names the time since when deletes are withheld, so it
- * has no effect on later ones, and nobody who gave it knew of rows that were not withheld by then.
+ * has no effect on later ones, nor on others.
  */
 export function isApproved(
   rows: readonly Key[],
-  {
-    stream,
-    withheldSince,
-    withheld,
-  }: {
+  state: WithheldRows & {
     readonly stream: Pick<Stream, 'stream'>
     readonly withheldSince: Date | null
-    readonly withheld: { has(key: Key): boolean }
   },
   { approvedDeletes }: Pick<Config, 'approvedDeletes'>,
 ): boolean {
+  const { stream, withheldSince } = state
   const since = withheldSince?.toISOString()
   const areFew = approvedDeletes.some(
     (one) => one.stream === stream.stream && one.time === since && rows.length <= one.most,
   )
-  return areFew && rows.every((key) => withheld.has(key))
+  return areFew && wereWithheld(rows, state)
+}
+
+interface WithheldRows {
+  /** The rows whose deletes were withheld when the sync began. */
+  readonly withheld: { has(key: Key): boolean }
+}
+
+/** Whether the deletes of all these rows were withheld when the sync began. Nobody who approved deletes knew of others. */
+export function wereWithheld(rows: readonly Key[], { withheld }: WithheldRows): boolean {
+  return rows.every((key) => withheld.has(key))
 }
 
 /** The collection of a reference. */

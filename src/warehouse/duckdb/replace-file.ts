@@ -221,14 +221,15 @@ async function isOf(owner: Owner, copy: string): Promise<boolean> {
 async function hasNothingElse(copy: string, path: string, patience: Patience): Promise<boolean> {
   if (!hasContent(path)) return false
   const content = async (landing: Landing) => ({
-    syncs: await syncsOf(landing),
-    others: await madeByOthers(landing),
+    syncs: new Set(await syncsOf(landing)),
+    others: new Set(await madeByOthers(landing)),
   })
   const own = await lookInto(path, patience, content)
   try {
     const { syncs, others } = await lookInto(copy, once, content)
-    const isIn = (all: readonly string[]) => (one: string) => all.includes(one)
-    return syncs.length > 0 && syncs.every(isIn(own.syncs)) && others.every(isIn(own.others))
+    const hasAll = (all: ReadonlySet<string>, some: ReadonlySet<string>) =>
+      [...some].every((one) => all.has(one))
+    return syncs.size > 0 && hasAll(own.syncs, syncs) && hasAll(own.others, others)
   } catch (error) {
     if (isInUse(error)) return false
     throw error
