@@ -151,7 +151,9 @@ function filesOf(folder: string, name: RegExp): string[] {
   return all.filter((file) => name.test(file)).map((file) => join(folder, file))
 }
 
-const sources = filesOf('src', /(?<!\.(test|thorough))\.ts$/)
+/** Files that are no tests. */
+const CODE = /(?<!\.(test|thorough))\.ts$/
+const sources = filesOf('src', CODE)
   .filter((file) => file !== 'src/ground/message-ids.ts')
   .map((file) => withEllipses(readFileSync(file, 'utf8')))
 
@@ -234,9 +236,7 @@ function code(file: string): string {
 
 /** What users see: the messages and help texts in the code, without its comments, the texts in the JSON files, and the documents. */
 const shown = [
-  ...['src', 'emulator']
-    .flatMap((folder) => filesOf(folder, /(?<!\.(test|thorough))\.ts$/))
-    .map(code),
+  ...['src', 'emulator'].flatMap((folder) => filesOf(folder, CODE)).map(code),
   ...[
     ...['spec.json', 'write-settings.json', 'runbook.json', ...filesOf('schemas', /\.json$/)],
     ...tracked('*.md'),
@@ -251,9 +251,7 @@ it.each(UNUSUAL)('no message or document says %s', (pattern) => {
 const OF_ALL_PROGRAMS = ['sync', 'http', 'pages', 'ask', 'config'].map((name) => join('src', name))
 
 it('no message that several programs print names an option or a command of one of them', () => {
-  const texts = OF_ALL_PROGRAMS.flatMap((folder) =>
-    filesOf(folder, /(?<!\.(test|thorough))\.ts$/),
-  ).map(code)
+  const texts = OF_ALL_PROGRAMS.flatMap((folder) => filesOf(folder, CODE)).map(code)
   expect(texts.length).toBeGreaterThan(50)
   expect(texts.flatMap((text) => text.match(/--[a-z][a-z-]+|\bprotime [a-z]+/g) ?? [])).toEqual([])
 })
