@@ -74,26 +74,6 @@ describe('the stream inventory', () => {
     )
   })
 
-  // The records are complete here; the other treatments follow below.
-  it('covers every stream, and after an audit has sums of versions and values by month, as SQL computes them', async () => {
-    await sync()
-    const [counted] = await ask(
-      warehouse(),
-      'SELECT count(*) AS streams, bool_and("isComplete" AND records > 0) AS whole FROM inventory',
-    )
-    expect(counted).toEqual({ streams: String(tenant.streams.length), whole: true })
-    configure({ audit_days: 1 })
-    tenant.emulator.advance({ hours: 25 })
-    tenant.emulator.randomChanges({ ...CHANGES, seed: 2 })
-    expect(await sync()).toMatchObject({ exitCode: 0 })
-    expect(await differences()).toEqual([])
-    const [parts] = await ask(
-      warehouse(),
-      "SELECT count(*) > 60 AS many, count(DISTINCT stream) AS streams FROM inventory WHERE level = 'rows'",
-    )
-    expect(parts).toEqual({ many: true, streams: String(tenant.streams.length) })
-  })
-
   it('counts a row with an impossible date among those without a date, as its table does', async () => {
     configure({ streams: ['clockings', 'inventory'], audit_days: 1 })
     await sync()

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { streams as catalogue } from '../../src/streams/streams.ts'
 import { type Scenario, startScenario, withState } from '../histories/scenario.ts'
 import { inventoryDifferences } from '../testing/inventory.ts'
 import { withDuckDb } from '../testing/protime.ts'
@@ -15,47 +14,6 @@ function firstDayOf(requests: readonly string[]): string {
 describe('the rows of protime sync that are older than what is kept', () => {
   let tenant: SyncedTenant
   afterEach(() => tenant.close())
-  it('leave each dated stream once, and are not requested again', async () => {
-    const dated = new Map(
-      [...catalogue.values()].flatMap(({ stream, dateField }) =>
-        dateField === undefined ? [] : [[stream, dateField] as const],
-      ),
-    )
-    tenant = await startSyncedTenant([...dated.keys(), 'people'], { people: 6, months: 4 })
-    const { emulator, sync, settings, ask, verify, counts } = tenant
-    settings['history'] = true
-    await sync()
-    emulator.remove('clockings', Number(emulator.all('clockings')[0]?.['id']))
-    await sync()
-    const versions = () =>
-      ask("SELECT count(*)::INT AS n FROM history.clockings WHERE date < '2026-09-01'")
-    expect((await versions())[0]?.['n']).toBeGreaterThan(0)
-    const before = await counts()
-    settings['retain_months'] = 2
-    const { exitCode, stderr } = await sync()
-    expect([exitCode, stderr.includes('WARN') && /days|deleted/.test(stderr)]).toEqual([0, false])
-    expect(await versions()).toEqual([{ n: 0 }])
-    const after = await counts()
-    expect(after['people']).toBe(before['people'])
-    for (const [stream, day] of dated) {
-      expect([stream, Number(after[stream]) < Number(before[stream])]).toEqual([stream, true])
-      const old = `SELECT count(*)::INT AS n FROM ${stream} WHERE "${day}" < '2026-09-01'`
-      expect([stream, await ask(old)]).toEqual([stream, [{ n: 0 }]])
-    }
-    expect((await verify()).summary).toMatchObject({ differences: 0, withheld: 0 })
-    for (const hours of [1, 73]) {
-      const asked = emulator.requests.length
-      emulator.advance({ hours })
-      expect((await sync()).exitCode).toBe(0)
-      const requests = emulator.requests.slice(asked).map(({ path, query }) => `${path}?${query}`)
-      expect(firstDayOf(requests.map(decodeURIComponent)) >= '2026-09-01').toBe(true)
-      expect(await counts()).toEqual(after)
-    }
-    delete settings['retain_months']
-    expect((await sync()).exitCode).toBe(0)
-    expect((await verify()).summary).toMatchObject({ differences: 0 })
-  })
-
   it('are before the first day that the inventory tells of each stream', async () => {
     const streams = ['calculated_totals', 'clockings', 'people', 'inventory']
     tenant = await startSyncedTenant(streams, { people: 2, months: 1 })

@@ -271,6 +271,7 @@ describe('a table of rows', () => {
   it('names the fields of a row that differ, including those that it cannot have', () => {
     const table = new RowTable()
     table.add(rowOf(7, 10, 20), 2)
+    table.end()
     expect(table.changedPlaces(0, rowOf(7, 10, 21), 2)).toEqual([1])
     expect(table.changedPlaces(0, rowOf(7, 0, 20), 2)).toEqual([0])
     expect(table.changedPlaces(0, rowOf(7, 10, 20, 30), 3)).toEqual([2])

@@ -17,8 +17,8 @@ interface Chunk {
   lows: Int32Array
   days: Uint16Array
   isFound: Uint8Array
-  /** A part of each field's digest for each row, by field; packed when the chunk is full. */
-  readonly fields: (FieldParts | undefined)[]
+  /** A part of each field's digest for each row, by field. */
+  fields: readonly (FieldParts | undefined)[]
 }
 
 /**
@@ -30,26 +30,24 @@ type FieldParts = Uint16Array | { readonly which: Uint8Array; readonly parts: re
 /** The number of different parts that a byte can distinguish. */
 const FEW = 256
 
-/** Packs a field: most fields have few values, for which one byte per row is enough, and none for a single value. */
-function packed(field: FieldParts | undefined): FieldParts | undefined {
-  if (!(field instanceof Uint16Array)) return field
+/**
+ * Copies the parts of a field: most fields have few values, for which one byte per row is enough, and none for a single
+ * value.
+ */
+function packed(field: Uint16Array): FieldParts {
   const parts: number[] = []
   const places = new Map<number, number>()
   const which = new Uint8Array(field.length)
   for (const [at, part] of field.entries()) {
     let place = places.get(part)
     if (place === undefined) {
-      if (parts.length === FEW) return field
+      if (parts.length === FEW) return field.slice()
       place = parts.push(part) - 1
       places.set(part, place)
     }
     which[at] = place
   }
   return { which: parts.length === 1 ? NONE : which, parts }
-}
-
-function packFields({ fields }: Chunk): void {
-  for (const [place, field] of fields.entries()) fields[place] = packed(field)
 }
 
 /** Used if all rows have the same part. */
@@ -72,6 +70,8 @@ export class RowTable {
   #slots = new Int32Array(1024)
   readonly #texts: Buffer[] = []
   #textEnd = TEXTS
+  /** The parts of the last chunk by field, until it is full: buffers that all chunks use one after the other. */
+  readonly #parts: (Uint16Array | undefined)[] = []
 
   get count(): number {
     return this.#count
@@ -91,17 +91,17 @@ export class RowTable {
     for (let place = 0; place < fields; place++) {
       const part = row.partOf(place)
       if (part === 0) continue
-      chunk.fields[place] ??= new Uint16Array(CHUNK)
-      const field = chunk.fields[place] as Uint16Array
-      field[at] = part
+      this.#parts[place] ??= new Uint16Array(CHUNK)
+      const parts = this.#parts[place] as Uint16Array
+      parts[at] = part
     }
-    if (at === CHUNK - 1) packFields(chunk)
+    if (at === CHUNK - 1) this.#pack(chunk, CHUNK)
     this.#slots[slot] = index + 1
     if (this.#count * 3 > this.#slots.length * 2) this.#grow()
     return true
   }
 
-  /** Must be called after the last row: releases memory that was reserved for more rows. */
+  /** Must be called after the last row, before rows are compared. */
   end(): void {
     const rest = this.#count % CHUNK
     const last = this.#chunks.at(-1)
@@ -111,9 +111,13 @@ export class RowTable {
     last.lows = last.lows.slice(0, rest)
     last.days = last.days.slice(0, rest)
     last.isFound = last.isFound.slice(0, rest)
-    for (const [place, field] of last.fields.entries())
-      if (field instanceof Uint16Array) last.fields[place] = field.slice(0, rest)
-    packFields(last)
+    this.#pack(last, rest)
+  }
+
+  /** Stores the parts of a chunk with so many rows. */
+  #pack(chunk: Chunk, rows: number): void {
+    chunk.fields = this.#parts.map((parts) => parts && packed(parts.subarray(0, rows)))
+    for (const parts of this.#parts) parts?.fill(0)
   }
 
   /** The index of the row with this key; -1 if there is none. */
