@@ -75,7 +75,7 @@ export function compareStream({ stream, held, found, log }: CompareSettings): Co
         at = end + (isLiving ? LINE_PARTS.suffix : LINE_PARTS.deleteSuffix).length - 1
         if (!isLiving) continue
         const unlike = compareRow(held, stream.version)
-        if (unlike !== undefined) await report(unlike, reader.row.key, reader.row.version)
+        if (unlike !== undefined) await report(unlike, reader.row.key, reader.version())
       }
       releaseBuffer(lines)
     },

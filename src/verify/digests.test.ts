@@ -2,7 +2,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JsonDigest, roundedNumber } from '../records/json-digest.ts'
-import { keyOf, RowDigest, type RowKey } from './digests.ts'
+import { dayNumber, keyOf, RowDigest, type RowKey } from './digests.ts'
 import {
   createExactReader,
   createLooseReader,
@@ -133,10 +133,10 @@ const shape: RowShape = { schema, key: ['id'], version: 'changeVersion', dateFie
 
 /** The digest of a record. */
 function looseDigest(json: string) {
-  const { row, read } = createLooseReader(shape)
+  const { row, version, read } = createLooseReader(shape)
   expect(read(Buffer.from(json), 0)).toBe(Buffer.byteLength(json))
-  const { key, version, day, high, low } = row
-  return { key, version, day, high, low }
+  const { key, day, high, low } = row
+  return { key, version: version(), day, high, low }
 }
 
 const sent =
@@ -198,6 +198,27 @@ it('of a repeated member, the last one counts, in a file as in the records', () 
   }
   expect(read('{"id":1,"a":5,"b":6,"a":null}')).toEqual(read('{"id":1,"b":6}'))
   expect(read('{"id":1,"a":5,"a":7}')).toEqual(read('{"a":7, "id":1}'))
+})
+
+it.each([
+  ['7', '"2026-02-28"'],
+  ['0', '"2024-02-29T10:00:00Z"'],
+  ['007', '"2026-02-31"'],
+  ['-7', '"2026-13-01"'],
+  ['7.0', '"1969-12-31"'],
+  ['1e3', '"2026-1-011"'],
+  ['999999999999999', '"9999-12-31"'],
+  ['1000000000000000', '"2026"'],
+  ['"7"', '20261129'],
+  ['null', 'null'],
+])('the key %s and the day %s are read from bytes as from texts', (id, date) => {
+  const reader = createExactReader(shape, [])
+  // Another record first: what it had is not kept.
+  for (const text of [`{"id":5,"date":"2026-11-29"}`, `{"id":${id},"date":${date}}`])
+    reader.read(Buffer.from(text), 0)
+  const content: unknown = JSON.parse(date)
+  const day = dayNumber(typeof content === 'string' ? content : undefined)
+  expect([reader.row.key, reader.row.day]).toEqual([keyOf([id]), day])
 })
 
 it('a time has the form in which DuckDB stores it', async () => {

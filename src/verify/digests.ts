@@ -5,6 +5,7 @@ export type RowKey = number | string
 
 /** A double can represent every integer with this many digits. */
 const SAFE_DIGITS = 15
+const ZERO = 0x30
 const INTEGER = /^(0|[1-9]\d*)$/
 
 /** The key for the JSON texts of its columns. */
@@ -12,6 +13,23 @@ export function keyOf(texts: readonly string[]): RowKey {
   const [first = 'null'] = texts
   if (texts.length > 1) return `[${texts.map(written).join(',')}]`
   return first.length <= SAFE_DIGITS && INTEGER.test(first) ? Number(first) : written(first)
+}
+
+/** The key of an integer in bytes, as `keyOf` would return it; -1 if it has to be asked. */
+export function wholeKeyAt(bytes: Buffer, start: number, end: number): number {
+  if (end - start > SAFE_DIGITS || (bytes[start] === ZERO && end - start > 1)) return -1
+  return digitsAt(bytes, start, end)
+}
+
+/** The number with these digits; -1 if something else is among them. */
+export function digitsAt(bytes: Buffer, start: number, end: number): number {
+  let value = 0
+  for (let at = start; at < end; at++) {
+    const digit = (bytes[at] ?? 0) - ZERO
+    if (digit < 0 || digit > 9) return -1
+    value = value * 10 + digit
+  }
+  return value
 }
 
 /** A JSON text in a normalized form; a number keeps its digits. */
@@ -68,7 +86,6 @@ export function createFieldList(digest: JsonDigest, foldName = (name: string) =>
 /** The digests of one row: its key, and a digest of each field. The object is reused for the next row. */
 export class RowDigest {
   key: RowKey = 0
-  version: string | undefined
   day = NO_DAY
   /** The digest of all fields together. */
   high = 0
@@ -84,7 +101,6 @@ export class RowDigest {
   clear(): void {
     this.#highs.fill(0)
     this.#lows.fill(0)
-    this.version = undefined
     this.day = NO_DAY
   }
 

@@ -3,12 +3,21 @@ import { JsonDigest, roundedNumber, scalarEnd, skipSpace } from '../records/json
 import type { StreamSpec } from '../records/stream-spec.ts'
 import { type Column, type ColumnType, columnType } from '../warehouse/column.ts'
 import { fits, unescaped } from '../warehouse/fit.ts'
-import { createFieldList, dayNumber, type FieldList, keyOf, RowDigest } from './digests.ts'
+import {
+  createFieldList,
+  dayNumber,
+  digitsAt,
+  type FieldList,
+  keyOf,
+  RowDigest,
+  wholeKeyAt,
+} from './digests.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
 const BACKSLASH = 0x5c
 const LOWER_N = 0x6e
+const HYPHEN = 0x2d
 
 /** The parts of a stream that rows are compared by. */
 export interface RowShape extends Pick<StreamSpec, 'schema' | 'key' | 'version'> {
@@ -21,6 +30,8 @@ export interface RecordReader {
   readonly fields: FieldList
   /** The last record; valid until the next one is read. */
   readonly row: RowDigest
+  /** The version of the last record. */
+  version(): string | undefined
   /** Reads a record, a valid JSON object that begins at `at`; returns the position after it. */
   read(bytes: Buffer, at: number): number
 }
@@ -156,24 +167,33 @@ interface Ways {
 }
 
 function createReader(
-  { key, version, dateField }: RowShape,
+  { key, version: versionField, dateField }: RowShape,
   digest: JsonDigest,
   fields: FieldList,
   ways: Ways,
 ): RecordReader {
   const row = new RowDigest(fields.names.length)
   const keyPlaces = key.map((name) => ways.placeOf(name))
-  const versionPlace = version === undefined ? -1 : ways.placeOf(version)
+  const versionPlace = versionField === undefined ? -1 : ways.placeOf(versionField)
   const dayPlace = dateField === undefined ? -1 : ways.placeOf(dateField)
   /** The names of the last record in their order, and their places. The next record usually has the same ones. */
   const names: Buffer[] = []
   const places: number[] = []
   const keyTexts: string[] = []
-  return { fields, row, read }
+  /** The key if it is an integer: it needs no text. */
+  let wholeKey = -1
+  /** Where the version of the last record is, which is rarely asked for; at 0 if it has none. */
+  let last: Buffer = Buffer.of()
+  let [versionStart, versionEnd] = [0, 0]
+  const days = new Map<number, number>()
+  return { fields, row, version, read }
 
   function read(bytes: Buffer, start: number): number {
     row.clear()
     keyTexts.fill('null')
+    wholeKey = -1
+    last = bytes
+    versionStart = 0
     let at = skipSpace(bytes, start + 1)
     for (let n = 0; bytes[at] === QUOTE; n++) {
       const nameEnd = nameEndFrom(bytes, at)
@@ -185,7 +205,7 @@ function createReader(
       at = skipSpace(bytes, at)
       if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
     }
-    row.key = keyOf(keyTexts)
+    row.key = wholeKey >= 0 ? wholeKey : keyOf(keyTexts)
     row.sum(fields, digest)
     return at + 1
   }
@@ -196,9 +216,26 @@ function createReader(
     if (isNull && ways.areNamesFolded) return
     row.set(place, digest.high, digest.low)
     const column = keyPlaces.indexOf(place)
-    if (column >= 0) keyTexts[column] = ways.keyText(bytes.toString('utf8', start, end))
-    if (place === versionPlace) row.version = contentOf(bytes, start, end)
-    if (place === dayPlace) row.day = dayNumber(contentOf(bytes, start, end))
+    if (column >= 0) {
+      wholeKey = keyPlaces.length > 1 ? -1 : wholeKeyAt(bytes, start, end)
+      if (wholeKey < 0) keyTexts[column] = ways.keyText(bytes.toString('utf8', start, end))
+    }
+    if (place === versionPlace) [versionStart, versionEnd] = [start, end]
+    if (place === dayPlace) row.day = dayOf(bytes, start, end)
+  }
+
+  function version(): string | undefined {
+    return versionStart === 0 ? undefined : contentOf(last, versionStart, versionEnd)
+  }
+
+  /** Few different days are in many rows. */
+  function dayOf(bytes: Buffer, start: number, end: number): number {
+    const digits = digitsOfDay(bytes, start)
+    const known = days.get(digits)
+    if (known !== undefined) return known
+    const day = dayNumber(contentOf(bytes, start, end))
+    if (digits >= 0) days.set(digits, day)
+    return day
   }
 
   function placeAt(n: number, bytes: Buffer, start: number, end: number): number {
@@ -209,6 +246,16 @@ function createReader(
     places[n] = place
     return place
   }
+}
+
+/** The digits of a text that begins with a day, such as `"2026-11-29`, as a number; -1 for anything else. */
+function digitsOfDay(bytes: Buffer, start: number): number {
+  if (bytes[start] !== QUOTE || bytes[start + 5] !== HYPHEN || bytes[start + 8] !== HYPHEN)
+    return -1
+  const year = digitsAt(bytes, start + 1, start + 5)
+  const month = digitsAt(bytes, start + 6, start + 8)
+  const day = digitsAt(bytes, start + 9, start + 11)
+  return Math.min(year, month, day) < 0 ? -1 : (year * 100 + month) * 100 + day
 }
 
 function contentOf(bytes: Buffer, start: number, end: number): string | undefined {
