@@ -1,10 +1,20 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { personStreams } from '../../src/streams/person-paths.ts'
 import type { Row, Tenant } from '../engines/tenant.ts'
+import { temporariesBeside } from '../testing/files.ts'
 import { ask, protime, startProtime, verify } from '../testing/protime.ts'
 import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
 
@@ -233,7 +243,10 @@ describe('protime person erase', () => {
     expect(await sync('--publish', copy)).toMatchObject({ exitCode: 0 })
     await removeFromService()
     expect(await sync('--publish', copy)).toMatchObject({ exitCode: 0 })
-    writeFileSync(`${warehouse}.rewrite`, `half of a file with ${NAME}`)
+    // As an interrupted --rewrite leaves it.
+    copyFileSync(copy, `${warehouse}.rewrite`)
+    mkdirSync(`${warehouse}.rewrite.protime-0123456789ab`)
+    writeFileSync(`${warehouse}.rewrite.protime-0123456789ab/1.rows`, NAME)
     expect(marksIn(folder)).not.toEqual([])
     const ofOthers = `SELECT count(*)::INT AS rows FROM clockings WHERE person->>'$.id' <> '${id}'`
     const rest = await ask(warehouse, ofOthers)
@@ -341,7 +354,7 @@ it('protime person erase that is killed leaves the old file or the new one', {
     const { child, ended } = startProtime(['person', 'erase', String(id), ...words])
     // The half of them while the new file is made.
     const isThere = () =>
-      kill % 2 === 0 ? existsSync(`${warehouse}.sync`) : isBegun(`${warehouse}.sync`)
+      kill % 2 === 0 ? temporariesBeside(warehouse).length > 0 : isBegun(warehouse)
     while (child.exitCode === null && !isThere()) await sleep(1)
     await sleep((kill % 2 === 0 ? FIRST_MS : LAST_MS) * (kill / KILLS))
     child.kill('SIGKILL')
@@ -367,15 +380,9 @@ it('protime person erase that is killed leaves the old file or the new one', {
   expect(await verify(...words)).toMatchObject({ exitCode: 0, differences: [] })
 })
 
-/** Whether the new file is being made in a folder. */
-function isBegun(path: string): boolean {
-  try {
-    const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
-    return names.some((name) => name.endsWith('fresh.duckdb'))
-  } catch {
-    // It is being made, or removed.
-    return false
-  }
+/** Whether the new file of a warehouse is being made. */
+function isBegun(warehouse: string): boolean {
+  return temporariesBeside(warehouse).some((folder) => existsSync(join(folder, 'fresh.duckdb')))
 }
 
 /** The files below a folder that have a mark of the person. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, it } from 'vitest'
 import type { Tenant } from '../engines/tenant.ts'
+import { temporariesBeside } from '../testing/files.ts'
 import { ask, protime, startProtime, verifiedDifferences, withDuckDb } from '../testing/protime.ts'
 import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
 
@@ -134,9 +135,9 @@ night(
   },
 )
 
-/** Whether a path of this beginning exists in a folder, while a process runs. */
-async function appears(name: string, { child }: ReturnType<typeof startProtime>): Promise<void> {
-  while (child.exitCode === null && !existsSync(name)) await sleep(1)
+/** Waits for the folder of a sync beside a file, while a process runs. */
+async function begins(file: string, { child }: ReturnType<typeof startProtime>): Promise<void> {
+  while (child.exitCode === null && temporariesBeside(file).length === 0) await sleep(1)
 }
 
 it.each([
@@ -154,7 +155,7 @@ it.each([
     for (let kill = 0; kill < KILLS; kill++) {
       for (const name of [made, `${made}.wal`]) rmSync(name, { force: true })
       const sync = startProtime([...words, ...more])
-      await appears(`${made}.sync`, sync)
+      await begins(made, sync)
       await sleep((FIRST_MS * kill) / KILLS)
       sync.child.kill('SIGKILL')
       await sync.ended

@@ -1,6 +1,7 @@
-import { lchownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { lchownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { isTemporary } from '../../src/ground/private-file.ts'
 
 /** A stream of a configured catalog: its name, which is read incrementally, or with a mode. */
 export type Chosen =
@@ -81,6 +82,12 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
   // A process that was told to end may still write its last file.
   const remove = () => rmSync(path, { recursive: true, force: true, maxRetries: 10 })
   return { path, remove }
+}
+
+/** The temporary files and folders of processes beside a path. */
+export function temporariesBeside(path: string): string[] {
+  const names = readdirSync(dirname(path)).filter((name) => isTemporary(name, basename(path)))
+  return names.map((name) => join(dirname(path), name))
 }
 
 /**

@@ -15,13 +15,13 @@ describe('the remains of an earlier demo', () => {
   afterEach(() => rmSync(join(folder, '..'), { recursive: true }))
 
   it('is reported before it is removed', async () => {
-    mkdirSync(join(folder, 'warehouse.duckdb.sync'), { recursive: true })
+    mkdirSync(join(folder, 'warehouse.duckdb.protime-0123456789ab'), { recursive: true })
     writeFileSync(join(folder, 'warehouse.duckdb'), '')
     const told: string[][] = []
     await removeLeftovers(folder, (names) => {
       told.push(names.filter((name) => existsSync(join(folder, name))))
     })
-    expect(told).toEqual([['warehouse.duckdb', 'warehouse.duckdb.sync']])
+    expect(told).toEqual([['warehouse.duckdb', 'warehouse.duckdb.protime-0123456789ab']])
     expect(readdirSync(folder)).toEqual([])
   })
 

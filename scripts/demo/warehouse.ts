@@ -3,6 +3,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { output } from '../../integration-tests/engines/command.ts'
 import { dbtCommand } from '../../integration-tests/engines/python.ts'
+import { isTemporary } from '../../src/ground/private-file.ts'
 import { packageFolder } from '../../src/ground/project-files.ts'
 
 /** Where the demo writes its files; the variable DEMO_OUTPUT names another folder. */
@@ -19,7 +20,6 @@ const dbtFolder: string = join(outputFolder, 'dbt')
 const MADE: ReadonlySet<string> = new Set([
   'config.json',
   'warehouse.duckdb',
-  'warehouse.duckdb.sync',
   'warehouse.duckdb.wal',
 ])
 
@@ -32,7 +32,9 @@ export async function removeLeftovers(
   tell: (names: readonly string[]) => void,
 ): Promise<void> {
   await mkdir(folder, { recursive: true })
-  const names = (await readdir(folder)).filter((name) => MADE.has(name)).toSorted()
+  const names = (await readdir(folder))
+    .filter((name) => MADE.has(name) || isTemporary(name, 'warehouse.duckdb'))
+    .toSorted()
   if (names.length === 0) return
   tell(names)
   for (const name of names) await rm(join(folder, name), { recursive: true })

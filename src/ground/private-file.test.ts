@@ -70,7 +70,10 @@ it('a file that is missing is created, and only its owner can read it', () => {
 it('a file is replaced, and nothing beside it', async () => {
   const path = inFolder('store.json')
   writeFileSync(`${path}.new`, 'of the user')
-  for (const text of ['a', 'b']) await replacePrivateFile(path, text)
+  for (const text of ['a', 'b']) {
+    writeFileSync(`${path}.protime-0123456789ab`, 'left by a crash')
+    await replacePrivateFile(path, text)
+  }
   expect([readFileSync(path, 'utf8'), readFileSync(`${path}.new`, 'utf8')]).toEqual([
     'b',
     'of the user',

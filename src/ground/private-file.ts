@@ -7,13 +7,15 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
+  rmSync,
   type Stats,
 } from 'node:fs'
 import { type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { ConnectorError } from './errors.ts'
 import { type IdentifiedMessage, warningOf } from './message-ids.ts'
@@ -91,12 +93,44 @@ function isOwn({ uid }: Stats): boolean {
   return uid === 0 || process.geteuid === undefined || uid === process.geteuid()
 }
 
-function notOwn(path: string, what: string): ConnectorError {
+/** The error for a file that is there, and is not known to be ours. */
+export function notOwn(path: string, what: string): ConnectorError {
   return new ConnectorError(
     'config',
     'file-not-own',
     `${path} ${what}, so it is neither read nor written. Move it, or name another file.`,
   )
+}
+
+/**
+ * A free name for something temporary beside a path. It is created exclusively, and nobody else gives such names: what has
+ * one is ours, and nothing else beside a path is ever removed.
+ */
+export function temporaryBeside(path: string): string {
+  return `${path}${TEMPORARY}${randomBytes(6).toString('hex')}`
+}
+
+const TEMPORARY = '.protime-'
+
+/** Whether a path has a name that `temporaryBeside` gives beside another one; by default, beside any. */
+export function isTemporary(path: string, beside?: string): boolean {
+  const at = path.lastIndexOf(TEMPORARY)
+  const isFree = at > 0 && /^[0-9a-f]{12}$/.test(path.slice(at + TEMPORARY.length))
+  return isFree && (beside === undefined || path.slice(0, at) === beside)
+}
+
+/**
+ * Removes what killed processes have left beside a path, but `kept`, which is in use. Nobody else may be writing that path
+ * meanwhile.
+ */
+export function removeLeft(path: string, kept?: string): void {
+  const folder = dirname(path)
+  for (const name of readdirSync(folder)) {
+    const left = join(folder, name)
+    if (!isTemporary(name, basename(path)) || name === (kept && basename(kept))) continue
+    const found = lstatSync(left, { throwIfNoEntry: false })
+    if (found !== undefined && isOwn(found)) rmSync(left, { recursive: true, force: true })
+  }
 }
 
 /**
@@ -116,7 +150,8 @@ const NO_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP']
  * is never overwritten. Rejects with the system's error, such as EEXIST.
  */
 export async function createPrivateFile(path: string, text: string): Promise<void> {
-  const fresh = freeName(path)
+  removeLeft(path)
+  const fresh = temporaryBeside(path)
   await writeNew(fresh, text)
   try {
     await link(fresh, path)
@@ -131,11 +166,12 @@ export async function createPrivateFile(path: string, text: string): Promise<voi
 
 /**
  * Creates or replaces a file that only its owner can read, in one step that survives a power failure. Rejects with what
- * `ownFile` throws, or the system's error; then the file is unchanged.
+ * `ownFile` throws, or the system's error; then the file is unchanged. No other process may replace it at the same time.
  */
 export async function replacePrivateFile(path: string, text: string): Promise<void> {
   ownFile(path)
-  const fresh = freeName(path)
+  removeLeft(path)
+  const fresh = temporaryBeside(path)
   await writeNew(fresh, text)
   try {
     await rename(fresh, path)
@@ -144,11 +180,6 @@ export async function replacePrivateFile(path: string, text: string): Promise<vo
     throw error
   }
   await syncFolder(dirname(path))
-}
-
-/** A name beside a file that nothing else has. */
-function freeName(path: string): string {
-  return `${path}.${randomBytes(6).toString('hex')}.new`
 }
 
 /** Creates a file and waits until the text is on the disk; if this fails, there is no file. */

@@ -119,24 +119,12 @@ it.each(['', '.wal'])(
 )
 
 describe('a file that is not ready', () => {
-  it.each(['w.duckdb', 'w.duckdb.rewrite'])(
-    'counts as absent if it is empty, whatever log is beside it: %s',
-    async (name) => {
-      if (name !== 'w.duckdb') await begin()
-      writeFileSync(join(folder(), name), '')
-      writeFileSync(join(folder(), `${name}.wal`), 'left behind')
-      const { failures } = await sync({ rewrites: name !== 'w.duckdb' }, one)
-      expect(failures).toEqual([])
-      expect(await rows('SELECT name FROM jobs')).toEqual([{ name: 'a' }])
-      expect(readdirSync(folder())).toEqual(['w.duckdb'])
-    },
-  )
-
-  it.each([100, 5000, 13_000])('is made again if it is a .rewrite cut at byte %i', async (size) => {
-    await begin()
-    await syncLists(`${file()}.rewrite`, new Map([[jobs, sending(one)]]))
-    truncateSync(`${file()}.rewrite`, size)
-    expect((await sync({ rewrites: true }, one)).failures).toEqual([])
+  it.each(['w.duckdb', 'w.duckdb.rewrite'])('counts as absent if it is empty: %s', async (name) => {
+    if (name !== 'w.duckdb') await begin()
+    writeFileSync(join(folder(), name), '')
+    const { failures } = await sync({ rewrites: name !== 'w.duckdb' }, one)
+    expect(failures).toEqual([])
+    expect(await rows('SELECT name FROM jobs')).toEqual([{ name: 'a' }])
     expect(readdirSync(folder())).toEqual(['w.duckdb'])
   })
 
@@ -173,7 +161,7 @@ describe('a file that is not ready', () => {
 })
 
 describe('what others have put in the place of a file', () => {
-  const PLACES = ['w.duckdb', 'w.duckdb.wal', 'w.duckdb.sync', 'w.duckdb.rewrite', 'copy.duckdb']
+  const PLACES = ['w.duckdb', 'w.duckdb.wal', 'w.duckdb.rewrite', 'copy.duckdb']
   const PLANTED = PLACES.flatMap((name) =>
     ['a pipe', 'a link', 'a file of another user'].map((what) => [name, what] as const),
   )
@@ -197,10 +185,54 @@ describe('what others have put in the place of a file', () => {
     expect(readFileSync(target, 'utf8')).toBe('')
     expect(existsSync(path)).toBe(true)
   })
+})
 
-  it('is not the folder of the files that wait for the next commit', async () => {
-    mkdirSync(`${file()}.sync`)
-    onTestFinished(ofAnotherUser(`${file()}.sync`))
-    await expect(sync({}, one)).rejects.toThrow('belongs to another user')
+describe('a file of the user with a name that a sync could use', () => {
+  const USED = {
+    'w.duckdb.wal': {},
+    'w.duckdb.rewrite.wal': { rewrites: true },
+    'w.duckdb.rewrite': { rewrites: true },
+    'copy.duckdb.wal': { publish: 'copy.duckdb' },
+  }
+  const UNUSED = {
+    'w.duckdb.sync': {},
+    'w.duckdb.protime-notes': {},
+    'copy.duckdb.publish': { publish: 'copy.duckdb' },
+    'out/jobs.parquet.part': { publish: 'out/' },
+    'out/published.json.part': { publish: 'out/' },
+  }
+  const settingsOf = (settings: object) =>
+    'publish' in settings ? { publish: `${folder()}/${settings.publish}` } : settings
+
+  it.each(Object.entries(USED))('keeps each byte, and is named: %s', async (name, settings) => {
+    if (name !== 'w.duckdb.wal') await begin()
+    const path = join(folder(), name)
+    writeFileSync(path, 'my notes')
+    await expect(sync(settingsOf(settings), one)).rejects.toMatchObject({
+      failure: 'config',
+      id: 'file-not-own',
+      message: expect.stringContaining(path),
+    })
+    expect(readFileSync(path, 'utf8')).toBe('my notes')
+    rmSync(path)
+    expect((await sync(settingsOf(settings), one)).failures).toEqual([])
+  })
+
+  it.each(Object.entries(UNUSED))('is not in the way: %s', async (name, settings) => {
+    mkdirSync(join(folder(), 'out'))
+    const path = join(folder(), name)
+    writeFileSync(path, 'my notes')
+    for (const rewrites of [false, true])
+      expect((await sync({ ...settingsOf(settings), rewrites }, one)).failures).toEqual([])
+    expect(readFileSync(path, 'utf8')).toBe('my notes')
+  })
+
+  it.each([100, 5000, 13_000])('is not told from a .rewrite cut at byte %i', async (size) => {
+    await begin()
+    const path = `${file()}.rewrite`
+    await syncLists(path, new Map([[jobs, sending(one)]]))
+    truncateSync(path, size)
+    await expect(sync({ rewrites: true }, one)).rejects.toMatchObject({ id: 'file-not-own' })
+    expect(statSync(path).size).toBe(size)
   })
 })

@@ -180,7 +180,7 @@ export interface Engine {
   assertPublishable(address: string, copy: string, owner: Owner, patience: Patience): Promise<void>
   /** How dbt reads a landing, for a project in this folder. */
   dbtTarget(address: string, project: string): DbtTarget
-  /** The folder for the files of rows of all syncs of this landing; each sync has a folder of its own in it. */
+  /** The path beside which each sync of this landing makes a folder for its files of rows. */
   folderOf(address: string): string
 }
 

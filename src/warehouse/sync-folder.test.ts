@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -7,12 +7,25 @@ import { removeOthers, withFolder } from './sync-folder.ts'
 it('the folder of a sync that waits is there when its turn comes, though the sync before it has removed all others', async () => {
   const place = mkdtempSync(join(tmpdir(), 'sync-folder-'))
   onTestFinished(() => rmSync(place, { recursive: true }))
-  const [path, base] = [join(place, 'w.duckdb'), join(place, 'w.duckdb.sync')]
-  await withFolder(path, base, async (waiting) => {
-    await withFolder(path, base, async (own) => removeOthers(own))
-    expect(existsSync(base)).toBe(false)
-    removeOthers(waiting)
+  const path = join(place, 'w.duckdb')
+  await withFolder(path, path, async (waiting) => {
+    await withFolder(path, path, async (own) => removeOthers(path, own))
+    expect(readdirSync(place)).toEqual([])
+    removeOthers(path, waiting)
     expect(existsSync(waiting)).toBe(true)
   })
-  expect(existsSync(base)).toBe(false)
+  expect(readdirSync(place)).toEqual([])
+})
+
+it('what has another name than a folder of a sync stays', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'sync-folder-'))
+  onTestFinished(() => rmSync(place, { recursive: true }))
+  const path = join(place, 'w.duckdb')
+  const ofUser = ['w.duckdb.sync', 'w.duckdb.protime-notes', 'v.duckdb.protime-0123456789ab']
+  for (const name of [...ofUser, 'w.duckdb.protime-0123456789ab']) {
+    mkdirSync(join(place, name))
+    writeFileSync(join(place, name, 'notes.txt'), '')
+  }
+  await withFolder(path, path, async (own) => removeOthers(path, own))
+  expect(readdirSync(place).sort()).toEqual(ofUser.sort())
 })

@@ -1,71 +1,46 @@
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { mkdirSync, rmSync } from 'node:fs'
 import { ConnectorError } from '../ground/errors.ts'
-import { ownFolder } from '../ground/private-file.ts'
+import { removeLeft, temporaryBeside } from '../ground/private-file.ts'
 import { isFull, unwritable } from './unwritable.ts'
 
 /**
- * Does work with a folder of its own in `base`, which only this user can enter, and which is gone afterwards. `path` is the
- * warehouse, for messages.
+ * Does work with a folder of its own beside a path, which only this user can enter, and which is gone afterwards. The next
+ * sync may begin before this one has removed its folder, so each has its own. `warehouse` is its name in messages.
  */
 export async function withFolder<T>(
-  path: string,
-  base: string,
+  warehouse: string,
+  beside: string,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = freeFolder(base)
-  makeFolder(path, folder)
+  const folder = temporaryBeside(beside)
+  makeFolder(warehouse, folder)
   try {
     return await work(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
-    removeIfEmpty(dirname(folder))
   }
 }
 
 /**
- * Removes what killed processes have left beside this folder. Nobody else may have the warehouse open. The folder itself may
- * have been taken for that while this process waited for the file, and the one before may be removing its own.
+ * Removes the folders that killed processes have left beside a path. Nobody else may have the warehouse open. The folder of
+ * this process may have been taken for one of them while it waited for the warehouse.
  */
-export function removeOthers(folder: string): void {
+export function removeOthers(beside: string, folder: string): void {
   mkdirSync(folder, { mode: 0o700, recursive: true })
-  for (const name of readdirSync(dirname(folder)))
-    if (name !== basename(folder))
-      rmSync(join(dirname(folder), name), { recursive: true, force: true })
+  removeLeft(beside, folder)
 }
 
-/**
- * The folder of one sync, in that of its landing. The next sync may begin before this one has removed its folder, so
- * each has its own.
- */
-function freeFolder(base: string): string {
-  return join(base, randomBytes(6).toString('hex'))
-}
-
-function makeFolder(path: string, folder: string): void {
+function makeFolder(warehouse: string, folder: string): void {
   try {
-    ownFolder(dirname(folder))
-    ownFolder(folder)
+    mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
     if (isFull(error)) throw unwritable(error)
-    if (error instanceof ConnectorError) throw error
     const { code, message } = error as NodeJS.ErrnoException
     throw new ConnectorError(
       'config',
       'warehouse-not-opened',
-      `The warehouse ${path} cannot be opened: a sync needs the folder ${dirname(folder)} (${code ?? message}).`,
+      `The warehouse ${warehouse} cannot be opened: a sync needs the folder ${folder} (${code ?? message}).`,
       { cause: error },
     )
-  }
-}
-
-function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder)
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException
-    // The next sync has its folder there, or has ended in the meantime.
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(code)) throw error
   }
 }

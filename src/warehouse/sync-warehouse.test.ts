@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { withDuckDb } from '../../integration-tests/testing/protime.ts'
 import { eachWithWarehouse } from '../../integration-tests/testing/warehouse-file.ts'
@@ -50,32 +50,23 @@ it('makes no file if no stream is named', async () => {
   expect(readdirSync(folder())).toEqual([])
 })
 
-describe('the folder beside the file', () => {
+describe('the folder of rows beside the file', () => {
   const jobs = streamOf('jobs', {})
+  const left = () => `${file()}.protime-0123456789ab`
 
-  it('stays if the next sync, which may begin while this one still publishes, has put rows there', async () => {
-    const rowsOfNext = join(`${file()}.sync`, 'next', '1.rows')
+  it('stays if it is of the next sync, which may begin while this one still publishes', async () => {
     await sync(jobs, async (output) => {
       await output.complete()
-      mkdirSync(dirname(rowsOfNext))
-      writeFileSync(rowsOfNext, '')
+      mkdirSync(left())
     })
-    expect(existsSync(rowsOfNext)).toBe(true)
+    expect(existsSync(left())).toBe(true)
   })
 
-  it('is removed with what a killed sync has left there', async () => {
-    mkdirSync(join(`${file()}.sync`, 'killed'), { recursive: true })
+  it('is removed with all of its files if a killed sync has left it', async () => {
+    mkdirSync(left())
+    writeFileSync(join(left(), '1.rows'), '')
     await sync(jobs, sending('{"id":1}'))
     expect(readdirSync(folder())).toEqual(['w.duckdb'])
-  })
-
-  it('does not take the place of a file', async () => {
-    writeFileSync(`${file()}.sync`, 'a warehouse')
-    await expect(sync(jobs, sending('{"id":1}'))).rejects.toMatchObject({
-      failure: 'config',
-      id: 'file-not-own',
-    })
-    expect(readFileSync(`${file()}.sync`, 'utf8')).toBe('a warehouse')
   })
 })
 

@@ -24,7 +24,7 @@ import {
 export interface WarehouseSyncSettings<Config> {
   readonly source: Source<Config>
   readonly config: Config
-  /** The DuckDB file; a sync creates a folder `<file>.sync` beside it while it runs. */
+  /** The DuckDB file; a sync creates a folder beside it while it runs. */
   readonly path: string
   /** The streams to read; by default all of the configuration. */
   readonly streams?: readonly string[] | undefined
@@ -138,7 +138,7 @@ async function syncFile<Config>(
       history: history ?? (settings.keepsHistory === true ? FOREVER : undefined),
     })
     try {
-      removeOthers(folder)
+      removeOthers(engine.folderOf(path), folder)
       return await sync(settings, { specs, folder, warehouse })
     } finally {
       await warehouse.close()

@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ConnectorError } from '../../ground/errors.ts'
-import { ownFile } from '../../ground/private-file.ts'
+import { notOwn, ownFile } from '../../ground/private-file.ts'
 import { howToInstall } from '../how-to-install.ts'
 import { isFull, unwritable } from '../unwritable.ts'
 import { literal } from './dialect.ts'
@@ -85,12 +85,15 @@ export async function openDatabase(
 }
 
 /**
- * Whether there is a file that a sync may continue: one without a byte is what a killed process or a full disk has left.
- * Throws what `ownFile` throws of the file or its log.
+ * Whether there is a file that a sync may continue: one without a byte is as good as none. Throws what `ownFile` throws of
+ * the file or its log, and a config error for a log without its file: nobody knows whose it is.
  */
 export function hasContent(path: string): boolean {
-  ownFile(`${path}.wal`)
-  return (ownFile(path)?.size ?? 0) > 0
+  const log = ownFile(`${path}.wal`)
+  const hasBytes = (ownFile(path)?.size ?? 0) > 0
+  if (!hasBytes && log !== undefined)
+    throw notOwn(`${path}.wal`, 'is the log of a database that is not there')
+  return hasBytes
 }
 
 /** The size of a file that is only read; 0 if there is none. To open a pipe would wait for its other end. */

@@ -51,5 +51,5 @@ export const duckDb: Engine = {
       `  - {path: ${JSON.stringify(relative(resolve(project), resolve(path)))}, alias: raw, read_only: true}`,
     ],
   }),
-  folderOf: (path) => `${path}.sync`,
+  folderOf: (path) => path,
 }

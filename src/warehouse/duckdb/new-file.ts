@@ -36,12 +36,9 @@ export async function createFile(
   }
 }
 
-/** Takes away what is left of a file that never had rows: an empty file, and a log without its file. */
+/** Takes away an empty file. */
 function makeRoom(path: string, folder: string): void {
-  const found = ownFile(path)
-  if (found !== undefined && found.size > 0) return
-  if (ownFile(`${path}.wal`) !== undefined) renameSync(`${path}.wal`, join(folder, 'left.wal'))
-  if (found === undefined) return
+  if (hasContent(path) || ownFile(path) === undefined) return
   const taken = join(folder, 'left')
   renameSync(path, taken)
   // Another process may have replaced it in this moment.

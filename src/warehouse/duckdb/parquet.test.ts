@@ -9,8 +9,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
-import { describe, expect, it } from 'vitest'
+import { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { withDuckDb } from '../../../integration-tests/testing/protime.ts'
 import { eachWithWarehouse } from '../../../integration-tests/testing/warehouse-file.ts'
 import type { Owner } from '../landing.ts'
@@ -31,6 +31,29 @@ const RECORD =
 const jobs = new Map([[streamOf('jobs', PROPERTIES), sending(RECORD)]])
 const publish = (streams = jobs, owner = ACME, rewrites = false) =>
   syncLists(at('w.duckdb'), streams, { publish: at('out/'), owner, rewrites })
+
+/** From the first Parquet file on, there is a folder in the place of this file, which can therefore not be written. */
+function blocking(name: string): void {
+  const { runAndReadAll } = DuckDBConnection.prototype
+  vi.spyOn(DuckDBConnection.prototype, 'runAndReadAll').mockImplementation(async function (
+    this: DuckDBConnection,
+    ...args
+  ) {
+    const path = at(`out/${name}`)
+    if (
+      args[0].startsWith('COPY') &&
+      statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true
+    ) {
+      rmSync(path, { force: true })
+      mkdirSync(path)
+    }
+    return runAndReadAll.apply(this, args)
+  })
+}
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 async function read(file: string): Promise<Record<string, unknown>[]> {
   const connection = await (await DuckDBInstance.create(':memory:')).connect()
@@ -101,7 +124,8 @@ it('files keep their modes, a new one can be read by the owner alone, and what a
   await publish()
   expect(statSync(at('out/jobs.parquet')).mode & 0o777).toBe(0o400)
   chmodSync(at('out/jobs.parquet'), 0o444)
-  writeFileSync(at('out/jobs.parquet.part'), 'half a file')
+  for (const name of ['jobs.parquet', 'published.json'])
+    writeFileSync(at(`out/${name}.protime-0123456789ab`), 'half a file')
   await publish(new Map([[streamOf('jobs', PROPERTIES), sending(RECORD, '{"id":2}')]]))
   expect(statSync(at('out/jobs.parquet')).mode & 0o777).toBe(0o444)
   expect(await read('out/jobs.parquet')).toHaveLength(2)
@@ -117,14 +141,9 @@ it('the file of a stream that the warehouse no longer has is removed, and other 
 
 it('is removed before the note of it, so that a sync which dies between the two leaves no file that nobody knows', async () => {
   await publish(new Map([...jobs, [streamOf('people', {}), sending('{"id":1}')]]))
-  // The note cannot be written.
-  mkdirSync(at('out/published.json.part'))
+  blocking('published.json')
   expect((await publish(jobs, ACME, true)).failures).toHaveLength(1)
-  expect(readdirSync(at('out')).sort()).toEqual([
-    'jobs.parquet',
-    'published.json',
-    'published.json.part',
-  ])
+  expect(readdirSync(at('out')).sort()).toEqual(['jobs.parquet', 'published.json'])
 })
 
 it('the file of a stream whose table was dropped is removed, though no sync reads that stream any more', async () => {
@@ -207,11 +226,12 @@ describe('a sync that dies while it publishes a stream for the first time', () =
   /** It cannot write the file that comes after that of the new stream. */
   async function die(): Promise<void> {
     await publish()
-    mkdirSync(at('out/teams.parquet.part'))
+    blocking('teams.parquet')
     const three = new Map([...people, [streamOf('teams', {}), sending('{"id":1}')]])
     expect((await publish(three)).failures).toHaveLength(1)
     expect(readdirSync(at('out'))).toContain('people.parquet')
-    rmdirSync(at('out/teams.parquet.part'))
+    vi.restoreAllMocks()
+    rmdirSync(at('out/teams.parquet'))
   }
 
   it('leaves a file that the next one replaces', async () => {
@@ -232,6 +252,7 @@ describe('a sync that dies while it publishes a stream for the first time', () =
 })
 
 it('a folder that a sync makes beside the warehouse is refused', async () => {
-  const published = syncLists(at('w.duckdb'), jobs, { publish: at('w.duckdb.sync/'), owner: ACME })
+  const publish = at('w.duckdb.protime-0123456789ab/')
+  const published = syncLists(at('w.duckdb'), jobs, { publish, owner: ACME })
   await expect(published).rejects.toMatchObject({ id: 'published-onto-itself' })
 })

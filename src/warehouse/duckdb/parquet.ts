@@ -16,7 +16,13 @@ import { join, sep } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../../ground/errors.ts'
 import { isJsonObject, tryParseJson } from '../../ground/json.ts'
-import { ownFile, ownFolder, readOwnFile } from '../../ground/private-file.ts'
+import {
+  ownFile,
+  ownFolder,
+  readOwnFile,
+  removeLeft,
+  temporaryBeside,
+} from '../../ground/private-file.ts'
 import type { Owner } from '../landing.ts'
 import { quoted } from '../sql.ts'
 import { texts } from './database.ts'
@@ -98,8 +104,11 @@ export async function publishParquet(connection: DuckDBConnection, folder: strin
     }
   }
   // The note of a file stays until the file is gone.
-  for (const stream of known)
-    if (!(stream in rows)) rmSync(join(folder, fileName(stream)), { force: true })
+  for (const stream of [...known].filter((one) => !(one in rows))) {
+    const path = join(folder, fileName(stream))
+    rmSync(path, { force: true })
+    removeLeft(path)
+  }
   if (failure === undefined) return await tell({ tenant, environment, moment, rows })
   await tell({ tenant, environment, moment: last, rows, begun })
   throw failure
@@ -130,9 +139,8 @@ function assertNotOfOthers(
 
 /** Writes a new file in the place of another one, and keeps its mode. */
 async function replace<T>(path: string, write: (fresh: string) => Promise<T>): Promise<T> {
-  const fresh = `${path}.part`
-  // A killed process may have left it.
-  rmSync(fresh, { force: true })
+  removeLeft(path)
+  const fresh = temporaryBeside(path)
   try {
     const written = await write(fresh)
     const file = openSync(fresh, 'r+')
@@ -183,7 +191,8 @@ function publishedIn(folder: string): PublishedFolder | undefined {
   const text = readOwnFile(join(folder, PUBLISHED))
   if (text === undefined) return undefined
   const found = tryParseJson(text)
-  if (isJsonObject(found) && isJsonObject(found['rows'])) return found as unknown as PublishedFolder
+  if (isJsonObject(found) && isJsonObject(found['rows']) && typeof found['tenant'] === 'string')
+    return found as unknown as PublishedFolder
   throw new ConnectorError(
     'config',
     'not-a-copy',

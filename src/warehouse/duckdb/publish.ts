@@ -11,13 +11,10 @@ import {
   statSync,
 } from 'node:fs'
 import { ConnectorError } from '../../ground/errors.ts'
-import { ownFile } from '../../ground/private-file.ts'
+import { notOwn, ownFile, removeLeft, temporaryBeside } from '../../ground/private-file.ts'
 
 /** Nobody can write into a copy; its owner decides who else reads it. */
 const MODE = 0o400
-
-/** The file that becomes a copy when it is complete. */
-export const partialOf = (copy: string) => `${copy}.publish`
 
 /** Whether there is anything at the path of a copy; an empty file is nothing. */
 export function isTaken(copy: string): boolean {
@@ -31,23 +28,28 @@ export function isTaken(copy: string): boolean {
  */
 export function publish(file: string, copy: string, isFirst = false): void {
   if (isFirst && isTaken(copy)) throw notACopy(copy, 'remove this one')
-  const fresh = partialOf(copy)
+  const fresh = temporaryBeside(copy)
   try {
+    removeLeft(copy)
+    assertNoLog(copy)
     const mode = existsSync(copy) ? statSync(copy).mode & 0o777 : MODE
-    rmSync(fresh, { force: true })
     copyFileSync(file, fresh, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
     const written = openSync(fresh, 'r+')
     fsyncSync(written)
     closeSync(written)
     chmodSync(fresh, mode)
     ownFile(copy)
-    // What a killed process has written for the previous copy would be read as a part of the new one.
-    rmSync(`${copy}.wal`, { force: true })
     renameSync(fresh, copy)
   } catch (error) {
     rmSync(fresh, { force: true })
     throw unpublished(copy, error)
   }
+}
+
+/** Throws a config error for a log beside a copy, which would be read as a part of the next one: no sync writes any. */
+export function assertNoLog(copy: string): void {
+  const log = `${copy}.wal`
+  if (ownFile(log) !== undefined) throw notOwn(log, 'would be read as a part of the copy')
 }
 
 /** The error for a path that has something else than a copy. */

@@ -1,18 +1,17 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { ConnectorError } from '../../ground/errors.ts'
 import { privately, resolvedFile } from '../../ground/private-file.ts'
 import { openOwned } from '../account.ts'
 import type { Landing, RenewableLanding, Renewal, RenewSettings } from '../landing.ts'
 import { quoted } from '../sql.ts'
 import { removeOthers, withFolder } from '../sync-folder.ts'
 import { unwritable } from '../unwritable.ts'
-import { hasContent, openDatabase } from './database.ts'
+import { openDatabase } from './database.ts'
 import { literal } from './dialect.ts'
 import { createLanding, readFile } from './landing.ts'
 import { madeByOthers } from './others.ts'
 import { publish } from './publish.ts'
-import { assertPublishable, putInPlace } from './replace-file.ts'
+import { assertPublishable, putInPlace, removeRewrite } from './replace-file.ts'
 
 /**
  * Opens a file of `protime sync` that is to be written anew without some of its rows, so that none of their bytes is left.
@@ -27,15 +26,15 @@ export function withRenewableFile<T>(
   return privately(async () => {
     for (const copy of copies) await assertPublishable(path, copy, owner, patience)
     await openOwned({ read: readFile }, path, owner, patience).then((landing) => landing.close())
-    return withFolder(path, `${path}.sync`, async (folder) => {
+    return withFolder(path, path, async (folder) => {
       const landing = createLanding(path, await patience(() => openDatabase(path, folder)))
       try {
-        removeOthers(folder)
+        removeOthers(path, folder)
         return await work({
           landing,
           others: await madeByOthers(landing),
           async renew(renewal) {
-            await removeRewrite(path, folder)
+            await removeRewrite(path, owner, patience)
             const fresh = join(folder, 'fresh.duckdb')
             await copyWithout(landing, fresh, renewal).catch((error) => {
               throw unwritable(error)
@@ -50,20 +49,6 @@ export function withRenewableFile<T>(
       }
     })
   })
-}
-
-/** Removes what an interrupted `--rewrite` has left; throws if one is running. */
-async function removeRewrite(path: string, folder: string): Promise<void> {
-  const rewrite = `${path}.rewrite`
-  if (hasContent(rewrite))
-    await openDatabase(rewrite, folder).then(
-      (database) => database.close(),
-      (error) => {
-        if (error instanceof ConnectorError && error.id === 'in-use') throw error
-      },
-    )
-  for (const file of [rewrite, `${rewrite}.wal`, `${rewrite}.sync`])
-    rmSync(file, { recursive: true, force: true })
 }
 
 /** The name of the new file in statements. */

