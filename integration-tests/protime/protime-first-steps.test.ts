@@ -173,6 +173,23 @@ describe('a command that reads a warehouse', () => {
     expect((await reading('status')).exitCode).toBe(0)
   })
 
+  it('fails after a --rewrite that failed, though the warehouse stays, until a sync succeeds', async () => {
+    await sync()
+    emulator.fail('/jobs', 500)
+    const rewrite = () =>
+      protime(['sync', '--rewrite', '--streams', 'people,jobs', '--warehouse', warehouse()])
+    expect((await rewrite()).exitCode).toBe(1)
+    const { exitCode, stdout } = await reading('status')
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain(`exit code 1 (--rewrite, into ${warehouse()}.rewrite)\n`)
+    expect(stdout).toMatch(/^ {2}jobs +\d+ +2\S+Z +0 h +changes +service-fails: The service\b/m)
+    emulator.clearFaults()
+    await sync()
+    expect((await reading('status')).exitCode).toBe(0)
+    expect((await rewrite()).exitCode).toBe(0)
+    expect((await reading('status')).exitCode).toBe(0)
+  })
+
   it('says the same as JSON', async () => {
     const { exitCode, stdout } = await sync()
     const { began, ended } = JSON.parse(stdout)

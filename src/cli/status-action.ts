@@ -48,10 +48,12 @@ export function statusText(found: WarehouseAge, now: Date, width: number): strin
   ].join('\n')
 }
 
-function syncText({ began, ended, exit }: NonNullable<WarehouseAge['sync']>): string {
-  return ended === undefined
-    ? `began ${began}, and has not ended or was killed`
-    : `${began} to ${ended}, exit code ${exit}`
+function syncText({ began, ended, exit, rewrite }: NonNullable<WarehouseAge['sync']>): string {
+  const text =
+    ended === undefined
+      ? `began ${began}, and has not ended or was killed`
+      : `${began} to ${ended}, exit code ${exit}`
+  return rewrite === undefined ? text : `${text} (--rewrite, into ${rewrite})`
 }
 
 function ageOf(time: string | undefined, now: Date): string {

@@ -174,6 +174,8 @@ export interface Engine {
     patience: Patience,
     rules: ReplacementRules,
   ): Promise<Replacement>
+  /** Where a landing is filled that is to take the place of this one; undefined if the engine rewrites in place. */
+  readonly rewriteOf?: (address: string) => string
   /** Opens a landing that is to be written anew without some of its rows; undefined if the engine cannot do that. */
   readonly renew: Renew | undefined
   /** Throws a config error if the landing cannot be copied to this path. */

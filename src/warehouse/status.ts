@@ -18,6 +18,8 @@ interface SyncAccount {
   /** Undefined for a sync that was killed. */
   readonly ended: string | undefined
   readonly exit: number | undefined
+  /** Where a `--rewrite` reads everything anew that has not ended well; undefined for any other sync. */
+  readonly rewrite?: string | undefined
 }
 
 export interface StreamAge {
@@ -31,13 +33,47 @@ export interface StreamAge {
   readonly failureId: string | undefined
 }
 
-/** Reads the age of the rows of a landing; throws for one that is not of a sync. */
+/**
+ * Reads the age of the rows of a landing; throws for one that is not of a sync. If a `--rewrite` has not ended well since
+ * its last sync, that is the last one, and says why streams failed.
+ */
 export async function readStatus(path: string, patience: Patience): Promise<WarehouseAge> {
+  const last = await readAge(path, patience)
+  const rewrite = engineOf(path).rewriteOf?.(path)
+  const tried = rewrite === undefined ? undefined : await tryAge(rewrite, patience)
+  if (tried === undefined || tried.began <= last.began) return last.age
+  const { sync, streams } = tried.age
+  const failed = new Map(streams.map((one) => [one.stream, one]))
+  return {
+    ...last.age,
+    sync: sync && { ...sync, rewrite },
+    streams: last.age.streams.map((one) => {
+      const { failure, failureId } = failed.get(one.stream) ?? one
+      return { ...one, failure, failureId }
+    }),
+  }
+}
+
+/** An age, and the exact moment when its last sync began; empty without a sync. */
+interface Account {
+  readonly age: WarehouseAge
+  readonly began: string
+}
+
+/** The account of a landing that need not exist, and of which nobody knows whose it is. */
+function tryAge(path: string, patience: Patience): Promise<Account | undefined> {
+  return readAge(path, patience).catch((error) => {
+    if (error instanceof ConnectorError && error.failure === 'config') return undefined
+    throw error
+  })
+}
+
+async function readAge(path: string, patience: Patience): Promise<Account> {
   const landing = await engineOf(path).read(path, patience)
   return ageIn(landing, path).finally(() => landing.close())
 }
 
-async function ageIn(landing: Landing, path: string): Promise<WarehouseAge> {
+async function ageIn(landing: Landing, path: string): Promise<Account> {
   const { account } = landing.sql.schemas
   const hasOwn = await landing.ownTables()
   const isOurs = await hasAccount(landing, path)
@@ -59,12 +95,13 @@ async function ageIn(landing: Landing, path: string): Promise<WarehouseAge> {
     `SELECT stream, coalesce(rows, 0), ${utc('last_complete')}, failure, failure_id FROM ${account}.streams ORDER BY stream`,
   )
   const [tenant, environment] = owner
-  return {
+  const age = {
     tenant: String(tenant),
     environment: String(environment),
     sync: sync && syncOf(sync),
     streams: streams.map(streamOf),
   }
+  return { age, began: sync?.[0] ?? '' }
 }
 
 type TextRow = readonly (string | null)[]

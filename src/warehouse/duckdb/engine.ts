@@ -8,7 +8,7 @@ import { createFile, SCHEMAS } from './new-file.ts'
 import { isParquetFolder } from './parquet.ts'
 import { isTaken } from './publish.ts'
 import { withRenewableFile } from './renew-file.ts'
-import { assertPublishable, prepareReplacement } from './replace-file.ts'
+import { assertPublishable, prepareReplacement, rewriteOf } from './replace-file.ts'
 import { takeOver } from './take-over.ts'
 
 /** Files of DuckDB. An address is a path. */
@@ -36,6 +36,7 @@ export const duckDb: Engine = {
     }
   },
   rewrite: prepareReplacement,
+  rewriteOf,
   renew: withRenewableFile,
   assertPublishable,
   dbtTarget: (path, project) => ({

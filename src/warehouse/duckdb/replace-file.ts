@@ -72,7 +72,7 @@ export function putInPlace(fresh: string, path: string): void {
 }
 
 /** The file that `--rewrite` fills. */
-const rewriteOf = (path: string) => `${path}.rewrite`
+export const rewriteOf = (path: string): string => `${path}.rewrite`
 
 /** Removes what an interrupted `--rewrite` has left; throws if one is running, and for a file that is not known to be of one. */
 export async function removeRewrite(path: string, owner: Owner, patience: Patience): Promise<void> {
