@@ -46,13 +46,16 @@ export async function readStatus(path: string, patience: Patience): Promise<Ware
   const failed = new Map(streams.map((one) => [one.stream, one]))
   return {
     ...last.age,
-    sync: sync && { ...sync, rewrite },
+    // What has read everything well, but has not taken the place of this one, has not ended.
+    sync: sync && { ...(sync.exit === 0 ? { ...sync, ...NOT_ENDED } : sync), rewrite },
     streams: last.age.streams.map((one) => {
       const { failure, failureId } = failed.get(one.stream) ?? one
       return { ...one, failure, failureId }
     }),
   }
 }
+
+const NOT_ENDED = { ended: undefined, exit: undefined }
 
 /** An age, and the exact moment when its last sync began; empty without a sync. */
 interface Account {

@@ -191,6 +191,19 @@ describe('what the file says about its syncs', () => {
     expect(sync?.began).toBe('2026-11-22T01:00:00Z')
   })
 
+  it('shows a --rewrite that has read everything but not taken its place as one without an end', async () => {
+    await syncAt(1, sending())
+    copyFileSync(file(), `${file()}.rewrite`)
+    const status = () => readStatus(file(), (open) => open())
+    expect((await status()).sync).toMatchObject({ exit: 0 })
+    await syncLists(`${file()}.rewrite`, new Map([[streamOf('jobs', {}), sending()]]))
+    expect((await status()).sync).toMatchObject({
+      exit: undefined,
+      ended: undefined,
+      rewrite: `${file()}.rewrite`,
+    })
+  })
+
   it('shows a sync that was killed as one without an end, and keeps what it completed', async () => {
     await syncAt(1, sending('{"id":1}'), async (output) => {
       await send(output, ['{"id":1}'])
