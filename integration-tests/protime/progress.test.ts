@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -266,13 +266,18 @@ describe('the metrics of a sync', () => {
   it('do not follow a link in their place', async () => {
     const other = join(folder.path, 'other')
     writeFileSync(other, 'of somebody else')
-    for (const name of [file, `${file}.${process.pid}.tmp`]) {
-      rmSync(name, { force: true })
-      symlinkSync(other, name)
-    }
+    rmSync(file, { force: true })
+    symlinkSync(other, file)
     await read({ words: ['--metrics', file] })
     expect(metrics()).toContain('protime_sync_success')
     expect(readFileSync(other, 'utf8')).toBe('of somebody else')
+  })
+
+  it('remove what a killed sync has left of them, and no other file beside them', async () => {
+    const [left, ofUser] = [`${file}.protime-0123456789ab`, `${file}.${process.pid}.tmp`]
+    for (const name of [left, ofUser]) writeFileSync(name, 'half of a file')
+    await read({ words: ['--metrics', file] })
+    expect([existsSync(left), readFileSync(ofUser, 'utf8')]).toEqual([false, 'half of a file'])
   })
 
   const notReplaced = expect.stringContaining(

@@ -2,7 +2,12 @@ import { constants, lstatSync } from 'node:fs'
 import { access, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ConnectorError, type FailureType } from '../../ground/errors.ts'
-import { readOwnFile, resolvedFile } from '../../ground/private-file.ts'
+import {
+  readOwnFile,
+  removeLeft,
+  resolvedFile,
+  temporaryBeside,
+} from '../../ground/private-file.ts'
 import { labelText, metricText } from '../../ground/prometheus.ts'
 import type {
   ProgressListener,
@@ -197,10 +202,9 @@ export function createMetricsFile(settings: MetricsFileSettings): MetricsFile {
       const completions = completionsIn(previousText(path, prefix), prefix)
       const text = metricsText({ sync, outcome, completions, prefix, program, at: now() })
       // In the same folder, because a rename is atomic only within a file system. The collector reads only *.prom.
-      const partial = `${path}.${process.pid}.tmp`
+      const partial = temporaryBeside(path)
       try {
-        // A leftover file or link is removed, not followed.
-        await rm(partial, { force: true })
+        removeLeft(path)
         await writeNew(partial, text)
         await rename(partial, path)
       } catch (error) {

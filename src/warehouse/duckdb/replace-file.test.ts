@@ -81,6 +81,17 @@ describe('a copy of a warehouse', () => {
     expect(lstatSync(at('link.duckdb')).isSymbolicLink()).toBe(true)
   })
 
+  it.each(['w.duckdb', 'w.duckdb.rewrite', 'w.duckdb.wal'])(
+    'is not a file of the warehouse in a folder that a symbolic link leads to: %s',
+    async (name) => {
+      symlinkSync(folder(), at('link'))
+      for (let i = 0; i < 2; i++)
+        await expect(sync(at(`link/${name}`))).rejects.toMatchObject({
+          id: 'published-onto-itself',
+        })
+    },
+  )
+
   it('is not replaced while there is a log beside it, which would be read as a part of the next one', async () => {
     await sync(at('copy.duckdb'))
     await withDuckDb(at('log.duckdb'), async (connection) => {

@@ -1,5 +1,14 @@
-import { accessSync, chmodSync, constants, existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { ConnectorError } from '../../ground/errors.ts'
 import { isTemporary, notOwn, ownFile, removeLeft } from '../../ground/private-file.ts'
 import { FORMAT_BEFORE, isOwned, RedactedOtherwise, readStates } from '../account.ts'
@@ -183,6 +192,12 @@ function remove(path: string): void {
   removeLeft(path)
 }
 
+/** The path of a file without symbolic links in its folder. */
+function placeOf(path: string): string {
+  const folder = dirname(resolve(path))
+  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path))
+}
+
 /** Whether a path has the name of a file that DuckDB or a sync creates beside a warehouse. */
 function isBeside(file: string, path: string): boolean {
   const names = [file, rewriteOf(file)]
@@ -201,13 +216,14 @@ export async function assertPublishable(
   owner: Owner,
   patience: Patience,
 ): Promise<void> {
-  if (resolve(file) === resolve(copy))
+  const [warehouse, place] = [placeOf(file), placeOf(copy)]
+  if (warehouse === place)
     throw new ConnectorError(
       'config',
       'published-onto-itself',
       `The file given by --publish is the warehouse itself: ${copy}. Name another file for the copy.`,
     )
-  if (isBeside(resolve(file), resolve(copy)))
+  if (isBeside(warehouse, place))
     throw new ConnectorError(
       'config',
       'published-onto-itself',
