@@ -167,6 +167,20 @@ it('a text of any characters is a literal, whatever the server is set to', async
   expect(await valuesOf(literal("it's \\ and \0"))).toEqual(["it's \\ and \ufffd"])
 })
 
+it.each<[ColumnType, string, string | null]>([
+  ['DATE', "DATE '2026-02-03'", '2026-02-03'],
+  ['DATE', "DATE '0044-03-15 BC'", '0044-03-15 BC'],
+  ['DATE', "DATE '-infinity'", '-infinity'],
+  ['DATE', 'CAST(NULL AS DATE)', null],
+  ['DATE', "'someday'::TEXT", 'someday'],
+  ['TIMESTAMP_NS', "TIMESTAMPTZ '2026-02-03T04:05:06.7Z'", '2026-02-03T04:05:06.700000000'],
+  ['TIMESTAMP_NS', "TIMESTAMPTZ '0044-03-15T00:00:00Z BC'", '0044-03-15T00:00:00 BC'],
+  ['TIMESTAMP_NS', "TIMESTAMPTZ 'infinity'", 'infinity'],
+  ['TIMESTAMP_NS', 'CAST(NULL AS TIMESTAMPTZ)', null],
+])('the text of a %s with %s is that of no other value', async (type, value, text) => {
+  expect(await valuesOf(sql.textOf(value, type))).toEqual([text])
+})
+
 describe('a value in JSON', () => {
   const value = (json: string) => `CAST(${literal(json)} AS JSON)`
 

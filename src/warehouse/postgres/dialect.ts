@@ -87,10 +87,13 @@ export function literal(text: string): string {
 
 function textOf(value: string, type: ColumnType): string {
   if (type === 'VARCHAR') return value
-  if (type === 'DATE') return `to_char(${value}, 'YYYY-MM-DD')`
-  return type === 'TIMESTAMP_NS'
-    ? `to_char(${value} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"000"')`
-    : `CAST(${value} AS TEXT)`
+  // The same whatever the session is set to. `to_char` has no text for what only somebody else writes: infinite days, and
+  // years before Christ, which it gives another sense.
+  const asJson = (of: string) => `(to_json(${of}) #>> '{}')`
+  if (type === 'DATE') return asJson(value)
+  if (type !== 'TIMESTAMP_NS') return `CAST(${value} AS TEXT)`
+  const utc = `(${value} AT TIME ZONE 'UTC')`
+  return `CASE WHEN ${utc} BETWEEN '0001-01-01' AND '9999-12-31' THEN to_char(${utc}, 'YYYY-MM-DD"T"HH24:MI:SS.US"000"') ELSE ${asJson(utc)} END`
 }
 
 /** A JSON pointer as a list of names. */
