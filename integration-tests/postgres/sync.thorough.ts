@@ -225,6 +225,8 @@ describe('protime sync into PostgreSQL', () => {
 
   it('updates and deletes rows while every table is in a publication', async () => {
     await syncFew()
+    const theirs = `${schema()}.theirs`
+    await server.query(`CREATE TABLE ${theirs} (mine INTEGER)`)
     await server.query('CREATE PUBLICATION everything FOR ALL TABLES')
     // Two tables are new.
     const more = ['--streams', [...FEW, 'departments', 'external_references'].join(',')]
@@ -236,6 +238,8 @@ describe('protime sync into PostgreSQL', () => {
     } finally {
       await server.query('DROP PUBLICATION everything')
     }
+    const identity = `SELECT relreplident FROM pg_class WHERE oid = '${theirs}'::regclass`
+    expect(await ask(identity)).toBe('d')
     expect((await verified()).differences).toEqual([])
   })
 

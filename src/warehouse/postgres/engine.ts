@@ -98,7 +98,7 @@ async function openLocked(
     for (const name of await missingSchemas(connection, Object.values(sql.schemas)))
       await connection.query(`CREATE SCHEMA ${name}`)
     if (isNew) await connection.query([...claim(sql), ...fenceTable(account)].join(';\n'))
-    await identifyPublishedRows(connection, Object.values(sql.schemas))
+    await identifyPublishedRows(connection, sql.schemas)
     const fence = await beginFence(connection, account, () => connect(address))
     await connection.query('COMMIT')
     return fence

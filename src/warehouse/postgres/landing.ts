@@ -140,7 +140,7 @@ export function createLanding(
     try {
       await begin(numbers)
       const number = await numbers.begin(connection)
-      await identifyPublishedRows(connection, Object.values(sql.schemas))
+      await identifyPublishedRows(connection, sql.schemas)
       const result = await work()
       if (scratches.size > 0) await connection.query(`DROP TABLE ${[...scratches].join(', ')}`)
       connection = await numbers.commit(connection, number)
