@@ -235,6 +235,9 @@ describe('protime sync into PostgreSQL', () => {
       expect(await sync(...more)).toMatchObject({ exitCode: 0 })
       tenant.emulator.randomChanges(CHANGES)
       expect(await sync(...more, '--full-refresh')).toMatchObject({ exitCode: 0 })
+      await server.query(`DROP TABLE ${schema()}.clockings CASCADE`)
+      expect(await sync(...more)).toMatchObject({ exitCode: 0 })
+      expect(await sync(...more, '--rewrite')).toMatchObject({ exitCode: 0 })
     } finally {
       await server.query('DROP PUBLICATION everything')
     }

@@ -244,7 +244,7 @@ export async function prepareTable(
   table: Table,
   before: readonly Column[],
   damage: Damage,
-  { withState, progress, hasOwn }: StoredTables,
+  { withState, progress, present, hasOwn }: StoredTables,
 ): Promise<Progress> {
   const { sql } = landing
   const { name } = table
@@ -259,7 +259,7 @@ export async function prepareTable(
   const run = async (statements: readonly string[]) => {
     if (statements.length > 0) await landing.run(statements.join(';\n'))
   }
-  if (isDamaged) await run(recreate(sql, table, before, damage))
+  if (isDamaged) await run(recreate(sql, table, before, damage, present))
   await run(
     isKnown ? alterTable(sql, table.place, before, table.columns) : [createTable(sql, table)],
   )
@@ -295,9 +295,13 @@ function recreate(
   table: Table,
   before: readonly Column[],
   { lost, retyped }: Damage,
+  present: PresentTables,
 ): string[] {
   const alter = `ALTER TABLE ${table.place}`
   const types = typesOf(sql, before)
+  // Not of a table that is new in this transaction: an engine may refuse to update one that is published.
+  const known = `UPDATE ${table.place} AS old SET ${KNOWN_FROM} = (SELECT owner.moment FROM ${sql.schemas.account}.owner AS owner)
+    WHERE old.${KNOWN_FROM} IS NULL`
   return [
     createTable(sql, { ...table, columns: before }),
     ...lost.map(
@@ -307,8 +311,7 @@ function recreate(
       const [name, type] = [quoted(column), types.get(column)]
       return `${alter} ALTER COLUMN ${name} SET DATA TYPE ${type} USING ${sql.retyped(name, String(type))}`
     }),
-    `UPDATE ${table.place} AS old SET ${KNOWN_FROM} = (SELECT owner.moment FROM ${sql.schemas.account}.owner AS owner)
-      WHERE old.${KNOWN_FROM} IS NULL`,
+    ...(present.columnsOf(table.name) === undefined ? [] : [known]),
     ...['streams', 'fields'].map(
       (name) =>
         `DELETE FROM ${sql.schemas.account}.${name} WHERE stream = ${sql.literal(table.name)}`,

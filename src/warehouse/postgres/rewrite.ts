@@ -50,8 +50,9 @@ export async function prepareRewrite(
     await forgetHistory(landing, span !== undefined)
     await landing.run(
       [
-        `CREATE TABLE IF NOT EXISTS ${account}.rewrite (redaction TEXT)`,
-        `DELETE FROM ${account}.rewrite`,
+        // Without a replica identity, no row of a published table can be deleted.
+        `DROP TABLE IF EXISTS ${account}.rewrite`,
+        `CREATE TABLE ${account}.rewrite (redaction TEXT)`,
         `INSERT INTO ${account}.rewrite VALUES (${redaction})`,
         `UPDATE ${account}.states SET starts_over = true`,
         // Any read is later than what is there.
