@@ -175,6 +175,20 @@ describe('a warehouse in PostgreSQL', () => {
     await landing.close()
   })
 
+  it('has no account in a schema of somebody else, whose tables may have the names of its own', async () => {
+    await server.query(
+      'CREATE SCHEMA hr_meta; CREATE TABLE hr_meta.closes (period TEXT); CREATE TABLE hr_meta.next_people (mine INTEGER)',
+    )
+    await expect(open(server.address('hr'))).rejects.toMatchObject({
+      failure: 'config',
+      id: 'name-taken',
+      message: expect.stringMatching(/hr_meta\.(closes|next_people) that no sync has created/),
+    })
+    await server.query('DROP TABLE hr_meta.closes, hr_meta.next_people')
+    await open(server.address('hr')).then((landing) => landing.close())
+    await open(server.address('hr')).then((landing) => landing.close())
+  })
+
   it.each([
     ['a wrong password', { env: 'wrong-word' }, {}, 'config', 'warehouse-not-opened'],
     ['no password', { env: '' }, {}, 'config', 'password-missing'],

@@ -3,7 +3,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { ConnectorError } from '../../ground/errors.ts'
 import { claim } from '../account.ts'
-import type { Dialect, Engine, OpenSettings } from '../landing.ts'
+import type { Dialect, Engine, Landing, OpenSettings } from '../landing.ts'
 import { isPostgresAddress, type PostgresAddress, parseAddress, shownAddress } from './address.ts'
 import { BEGIN, type Connection, connect, SETTINGS } from './connection.ts'
 import { literal, postgresDialect } from './dialect.ts'
@@ -11,6 +11,7 @@ import { failureOf, notOpened } from './failure.ts'
 import { beginFence, fenceTable } from './fence.ts'
 import { createLanding, notPublished, type PostgresLanding, readLanding } from './landing.ts'
 import { lockWarehouse } from './lock.ts'
+import { selectInAccount } from './present.ts'
 import { identifyPublishedRows } from './publication.ts'
 import { prepareRewrite } from './rewrite.ts'
 
@@ -93,7 +94,7 @@ async function openLocked(
     const asked = await connect(address)
     const reader = await readLanding(asked, schema).catch(closing(address, asked))
     const isNew = !(await reader.ownTables())('owner')
-    await (isNew ? reader.close() : inspect(reader).finally(() => reader.close()))
+    await (isNew ? assertAccountIsFree(reader) : inspect(reader)).finally(() => reader.close())
     await connection.query(`${BEGIN}; ${SETTINGS}`)
     for (const name of await missingSchemas(connection, Object.values(sql.schemas)))
       await connection.query(`CREATE SCHEMA ${name}`)
@@ -105,6 +106,17 @@ async function openLocked(
   }
   const fence = await prepare().catch(closing(address, connection))
   return createLanding(connection, schema, fence, lock)
+}
+
+/** Throws a config error if somebody else has anything where the account of a new warehouse will be, which would take it for its own. */
+async function assertAccountIsFree({ sql, query }: Landing): Promise<void> {
+  const [[other] = []] = await query(selectInAccount(sql.schemas))
+  if (other === undefined) return
+  throw new ConnectorError(
+    'config',
+    'name-taken',
+    `The warehouse has a table or view ${other} that no sync has created, and a new warehouse needs the schema for its account alone. Move it, or name another schema in the address.`,
+  )
 }
 
 /** Those that do not exist. To create one needs a right even if it exists. */

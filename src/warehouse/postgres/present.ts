@@ -32,6 +32,11 @@ export function selectOwn({ account }: Schemas): string {
   return `SELECT owner.relname FROM pg_class AS owner WHERE ${isIn(account)} AND owner.relkind = 'r'`
 }
 
+/** Selects whatever is in the schema of the account, as `schema.name`. */
+export function selectInAccount({ account }: Schemas): string {
+  return named(account)
+}
+
 function named(schema: string, more = ''): string {
   return `SELECT ${literal(schema)} || '.' || owner.relname${more} FROM pg_class AS owner WHERE ${isIn(schema)}`
 }
