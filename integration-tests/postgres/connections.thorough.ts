@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConnectorError } from '../../src/ground/errors.ts'
 import type { Landing, OpenSettings, Patience } from '../../src/warehouse/landing.ts'
+import { createPatience } from '../../src/warehouse/patience.ts'
 import { postgres } from '../../src/warehouse/postgres/engine.ts'
 import { type Fate, startProxy, startServer, type TestServer } from './server.ts'
 
@@ -14,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 
 const NOW: Patience = (open) => open()
+const ASLEEP = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
 
 /** Opens a warehouse of nobody in particular to write it. */
 function open(address: string, settings: Partial<OpenSettings> = {}): Promise<Landing> {
@@ -102,6 +104,21 @@ describe('a warehouse in PostgreSQL', () => {
     await landing.run('INSERT INTO careful.rows VALUES (1)')
     expect(await landing.query('SELECT n FROM careful.rows')).toEqual([['1']])
     await landing.close()
+  })
+
+  it('is waited for while a statement of a killed sync goes on', async () => {
+    const address = server.address('going_on')
+    await open(address).then((landing) => landing.close())
+    const ended = server.query(
+      'BEGIN; UPDATE going_on_meta.commits SET number = number; SELECT pg_sleep(5); COMMIT',
+    )
+    await expect.poll(() => server.query(`SELECT count(*) ${ASLEEP}`)).toBe('1\n')
+    await expect(open(address)).rejects.toMatchObject({ failure: 'transient', id: 'in-use' })
+    const { signal } = new AbortController()
+    const log = { info() {}, warn() {}, debug() {} }
+    const landing = await open(address, { patience: createPatience(60_000, { log, signal }) })
+    await landing.close()
+    await ended
   })
 
   it('holds back no vacuum while nothing is written', async () => {

@@ -67,18 +67,17 @@ export const postgres: Engine = {
 
 type PostgresSettings = Pick<OpenSettings, 'patience' | 'inspect' | 'claim'>
 
-async function open(
-  address: PostgresAddress,
-  settings: PostgresSettings,
-): Promise<PostgresLanding> {
-  // A server that restarts counts as one that is in use.
-  const lock = await settings.patience(() => lockWarehouse(address))
-  try {
-    return await openLocked(address, lock, settings)
-  } catch (error) {
-    await lock.close()
-    throw error
-  }
+function open(address: PostgresAddress, settings: PostgresSettings): Promise<PostgresLanding> {
+  // A server that restarts counts as one that is in use, and so does a killed sync whose last statement goes on there.
+  return settings.patience(async () => {
+    const lock = await lockWarehouse(address)
+    try {
+      return await openLocked(address, lock, settings)
+    } catch (error) {
+      await lock.close()
+      throw error
+    }
+  })
 }
 
 async function openLocked(
