@@ -168,6 +168,36 @@ describe('protime sync into PostgreSQL', () => {
     expect(await protime(...words)).toMatchObject({ exitCode: 0 })
   })
 
+  it('says until all tables are vacuumed that a rewrite has not ended, and has any time for that', async () => {
+    await syncFew()
+    await server.query(
+      `CREATE ROLE hasty LOGIN SUPERUSER PASSWORD '${server.password}'; ALTER ROLE hasty SET lock_timeout = '1s'`,
+    )
+    const hasty = ['sync', ...configured(), '--streams', FEW.join(',')]
+    const words = [...hasty, '--warehouse', server.address(schema(), { user: 'hasty' })]
+    const holder = server.query(
+      `BEGIN; LOCK TABLE ${schema()}_meta.states IN SHARE UPDATE EXCLUSIVE MODE; SELECT pg_sleep(3600)`,
+    )
+    const isAsleep = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+    await expect.poll(() => ask(`SELECT count(*) ${isAsleep}`)).toBe('1')
+    expect(await protime(...words, '--rewrite')).toMatchObject({ exitCode: 1 })
+    const warning = expect.stringContaining('[rewrite-not-complete]')
+    expect(await protime(...words)).toMatchObject({ exitCode: 0, stderr: warning })
+    await server.query(
+      "ALTER ROLE hasty RESET lock_timeout; ALTER ROLE hasty SET statement_timeout = '1s'",
+    )
+    const rewritten = protime(...words, '--rewrite')
+    const waits = `SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'VACUUM%' AND now() - query_start > '2s'`
+    await expect.poll(() => ask(waits), { timeout: 60_000 }).toBe('1')
+    await server.query(`SELECT pg_terminate_backend(pid) ${isAsleep}`)
+    await holder.catch(() => {})
+    expect(await rewritten).toMatchObject({
+      exitCode: 0,
+      stderr: expect.not.stringContaining('WARN'),
+    })
+    expect(await protime(...words)).toMatchObject({ stderr: expect.not.stringContaining('WARN') })
+  })
+
   it('rewritten without a stream has none of its rows, and reads it again when it is wanted', async () => {
     await syncFew()
     const fewer = configured({ streams: ['people', 'jobs'] })

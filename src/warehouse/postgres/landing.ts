@@ -108,7 +108,11 @@ export function createLanding(
     replaceView: (view) => replaceView(connection, view),
     failureOf,
     async vacuum(table) {
-      await connection.query(`VACUUM (ANALYZE) ${table}`)
+      // It cannot be in a transaction, so it has the settings of the role.
+      await connection.query('SET statement_timeout = 0')
+      await connection
+        .query(`VACUUM (ANALYZE) ${table}`)
+        .finally(() => connection.query('RESET statement_timeout'))
     },
     publish: (copy) => Promise.reject(notPublished(copy)),
     async close() {

@@ -89,10 +89,11 @@ export async function prepareRewrite(
               startOver(landing.sql, stream),
             ].join(';\n'),
           )
-      await landing.run(`DROP TABLE IF EXISTS ${account}.rewrite`)
     })
     const rows = present.map(({ stream }) => tableOf(stream))
     for (const table of [...rows, `${account}.states`]) await landing.vacuum(table)
+    // Until then, bytes of before are left.
+    await landing.run(`DROP TABLE IF EXISTS ${account}.rewrite`)
   }
 
   /** The streams that have a table: somebody may have dropped that of one that is no longer read. */
