@@ -148,9 +148,11 @@ describe('a row file', () => {
     ])
   })
 
-  it('is added to a table with constants, and may lack columns', async () => {
+  it('is added to a table with constants, and may lack columns, which get no default of others', async () => {
     const { files } = rowsOf('{"id":1,"person":{"a":1}}')
-    await landing.run('CREATE TABLE protime.jobs (id BIGINT, name TEXT, person JSON, since BIGINT)')
+    await landing.run(
+      "CREATE TABLE protime.jobs (id BIGINT, name TEXT DEFAULT 'theirs', person JSON, since BIGINT)",
+    )
     await landing.atomically(() =>
       landing.append(
         'protime.jobs',

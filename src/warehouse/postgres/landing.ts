@@ -97,11 +97,12 @@ export function createLanding(
         const staged = await fresh('_protime_appended')
         await create(staged, [`${HELPER.op} TEXT`], file.columns)
         await copy(staged, file)
-        const wanted = new Set(columns.map(({ name }) => name))
-        const names = file.columns.filter(({ name }) => wanted.has(name)).map(named)
+        // A column that is not named would get a default of somebody else.
+        const has = new Set(file.columns.map(({ name }) => name))
+        const values = columns.map((column) => (has.has(column.name) ? named(column) : 'NULL'))
         await connection.query(
-          `INSERT INTO ${table} (${[...names, ...constants.keys()].join(', ')})
-            SELECT ${[...names, ...constants.values()].join(', ')} FROM ${staged}`,
+          `INSERT INTO ${table} (${[...columns.map(named), ...constants.keys()].join(', ')})
+            SELECT ${[...values, ...constants.values()].join(', ')} FROM ${staged}`,
         )
       }
     },
