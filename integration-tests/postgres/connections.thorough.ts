@@ -192,6 +192,29 @@ describe('a warehouse in PostgreSQL', () => {
     await landing.close()
   })
 
+  it('is not read without the right to read all rows', async () => {
+    const landing = await open(server.address('secret'))
+    await landing.run('CREATE TABLE secret.rows (n INTEGER)')
+    await landing.close()
+    await server.query(`CREATE ROLE report LOGIN PASSWORD '${server.password}'`)
+    await server.query('GRANT USAGE ON SCHEMA secret TO report')
+    const readRows = async () => {
+      const reader = await postgres.read(server.address('secret', { user: 'report' }), NOW)
+      try {
+        for await (const rows of reader.texts('secret.rows', 'source.n')) return rows.length
+        return 0
+      } finally {
+        await reader.close()
+      }
+    }
+    const refused = { failure: 'config', id: 'rights-missing' }
+    await expect(readRows()).rejects.toMatchObject(refused)
+    await server.query('GRANT SELECT ON secret.rows TO report')
+    expect(await readRows()).toBe(0)
+    await server.query('ALTER TABLE secret.rows ENABLE ROW LEVEL SECURITY')
+    await expect(readRows()).rejects.toMatchObject(refused)
+  })
+
   it('has no account in a schema of somebody else, whose tables may have the names of its own', async () => {
     await server.query(
       'CREATE SCHEMA hr_meta; CREATE TABLE hr_meta.closes (period TEXT); CREATE TABLE hr_meta.next_people (mine INTEGER)',

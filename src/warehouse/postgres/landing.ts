@@ -189,13 +189,13 @@ export function createLanding(
 
   async function* textsOf(table: string, text: string): AsyncIterable<Buffer[]> {
     const query = `SELECT ${text} FROM ${table} AS source`
-    await connection.query(`DECLARE protime_rows NO SCROLL CURSOR FOR ${query}`)
+    await inside(() => connection.query(`DECLARE protime_rows NO SCROLL CURSOR FOR ${query}`))
     for (;;) {
-      const { rows } = await connection.query(`FETCH ${CHUNK} FROM protime_rows`)
+      const { rows } = await inside(() => connection.query(`FETCH ${CHUNK} FROM protime_rows`))
       if (rows.length === 0) break
       yield rows.map(([value]) => Buffer.from(value ?? ''))
     }
-    await connection.query('CLOSE protime_rows')
+    await inside(() => connection.query('CLOSE protime_rows'))
   }
 }
 
