@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Script, send, streamOf, syncLists } from '../../src/warehouse/testing/list-source.ts'
 import type { Tenant } from '../engines/tenant.ts'
 import { protime, startProtime, verify } from '../testing/protime.ts'
 import { startTenantInFolder } from '../testing/tenant-in-folder.ts'
@@ -66,4 +67,35 @@ describe('after kills at any moment, the warehouse equals the service', () => {
     },
     3_600_000,
   )
+})
+
+describe('a read of all rows', () => {
+  const jobs = streamOf('jobs', { name: { type: ['string', 'null'] } })
+  const address = () => server.address('crashed')
+  const names = () => server.query("SELECT string_agg(name, ',' ORDER BY id) FROM crashed.jobs")
+
+  async function read(generation: number, name: string, between = async () => {}) {
+    const rows = (...ids: readonly number[]) => ids.map((id) => JSON.stringify({ id, name }))
+    const script: Script = async (output) => {
+      await send(output, rows(1, 2, 3), generation)
+      await output.checkpoint({ flush: true })
+      await between()
+      await send(output, rows(4), generation)
+      output.note({ type: 'generation complete', generation })
+      await output.complete()
+    }
+    return syncLists(address(), new Map([[jobs, script]]))
+  }
+
+  it('replaces nothing after the server has lost rows of it in a crash, and is made anew', async () => {
+    await read(1, 'old')
+    const { failures } = await read(2, 'new', () => server.crash())
+    expect(failures.map(({ error }) => [error.failure, error.id])).toEqual([
+      ['transient', 'warehouse-not-reached'],
+    ])
+    expect(await names()).toBe('old,old,old,old\n')
+    const again = await read(3, 'new')
+    expect([again.failures, [...again.startedOver]]).toEqual([[], ['jobs']])
+    expect(await names()).toBe('new,new,new,new\n')
+  })
 })

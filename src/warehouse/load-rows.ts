@@ -1,8 +1,10 @@
+import { ConnectorError } from '../ground/errors.ts'
 import { type Column, KNOWN_FROM } from './column.ts'
 import type { Landing, RowFile } from './landing.ts'
 import {
   type AddedRows,
   addedAbove,
+  countIn,
   type DaysLeft,
   goneOf,
   noRowsOf,
@@ -120,6 +122,7 @@ export async function loadRows(
     next = { generation, rows: done.rows }
     return { ...progress, rows, next, longest, added: done.added }
   }
+  if ((await countIn(landing, waiting.place)) !== done.rows) throw rowsLost(table.name)
   rows = await settle(landing, table, rowsOf(waiting), { moment, isRead: true, isWhole, rows })
   await landing.run(`DROP TABLE ${waiting.place}`)
   return { generation, rows, next: undefined, longest, isFilling: false, added: done.added }
@@ -137,4 +140,13 @@ export async function loadRows(
     const rows = await settle(landing, into, incoming, settling)
     return { rows, added, gone: hasDeletes ? goneOf(incoming) : undefined }
   }
+}
+
+/** A server that crashes empties tables like the next table; and a sync may go on with it when it is back. */
+function rowsLost(stream: string): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    'warehouse-not-reached',
+    `The server of the warehouse was not reached for a while, and has lost rows of ${stream} that waited for the end of their read, as in a crash. The next sync reads the stream from the beginning.`,
+  )
 }
