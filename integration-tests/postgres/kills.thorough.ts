@@ -70,32 +70,50 @@ describe('after kills at any moment, the warehouse equals the service', () => {
 })
 
 describe('a read of all rows', () => {
-  const jobs = streamOf('jobs', { name: { type: ['string', 'null'] } })
-  const address = () => server.address('crashed')
-  const names = () => server.query("SELECT string_agg(name, ',' ORDER BY id) FROM crashed.jobs")
+  const text = { type: ['string', 'null'] }
+  const jobs = streamOf('jobs', { name: text, day: { ...text, format: 'date' } })
+  let schemas = 0
 
-  async function read(generation: number, name: string, between = async () => {}) {
+  async function read(generation: number, name: string, between: Script = async () => {}) {
     const rows = (...ids: readonly number[]) => ids.map((id) => JSON.stringify({ id, name }))
     const script: Script = async (output) => {
       await send(output, rows(1, 2, 3), generation)
       await output.checkpoint({ flush: true })
-      await between()
+      await between(output)
       await send(output, rows(4), generation)
       output.note({ type: 'generation complete', generation })
       await output.complete()
     }
-    return syncLists(address(), new Map([[jobs, script]]))
+    return syncLists(server.address(`crashed_${schemas}`), new Map([[jobs, script]]))
   }
 
-  it('replaces nothing after the server has lost rows of it in a crash, and is made anew', async () => {
-    await read(1, 'old')
-    const { failures } = await read(2, 'new', () => server.crash())
-    expect(failures.map(({ error }) => [error.failure, error.id])).toEqual([
-      ['transient', 'warehouse-not-reached'],
-    ])
-    expect(await names()).toBe('old,old,old,old\n')
-    const again = await read(3, 'new')
-    expect([again.failures, [...again.startedOver]]).toEqual([[], ['jobs']])
-    expect(await names()).toBe('new,new,new,new\n')
-  })
+  it.each<[string, Script]>([
+    ['its last rows come', async () => {}],
+    [
+      'days leave the warehouse',
+      async (output) => {
+        output.note({ type: 'left', field: 'day', day: '2026-01-01' })
+        await output.checkpoint({ flush: true })
+      },
+    ],
+  ])(
+    'replaces nothing after a crash has emptied its rows before %s, and is made anew',
+    async (_what, then) => {
+      const names = () =>
+        server.query(`SELECT string_agg(name, ',' ORDER BY id) FROM crashed_${schemas}.jobs`)
+      schemas++
+      await read(1, 'old')
+      const { failures } = await read(2, 'new', async (output) => {
+        await server.crash()
+        await then(output)
+      })
+      expect(failures.map(({ error }) => [error.failure, error.id])).toEqual([
+        ['transient', 'warehouse-not-reached'],
+      ])
+      expect(await names()).toBe('old,old,old,old\n')
+      const again = await read(3, 'new')
+      expect([again.failures, [...again.startedOver]]).toEqual([[], ['jobs']])
+      expect(await names()).toBe('new,new,new,new\n')
+    },
+  )
 })

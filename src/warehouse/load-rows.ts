@@ -122,7 +122,7 @@ export async function loadRows(
     next = { generation, rows: done.rows }
     return { ...progress, rows, next, longest, added: done.added }
   }
-  if ((await countIn(landing, waiting.place)) !== done.rows) throw rowsLost(table.name)
+  await assertAllWait(landing, table, done.rows)
   rows = await settle(landing, table, rowsOf(waiting), { moment, isRead: true, isWhole, rows })
   await landing.run(`DROP TABLE ${waiting.place}`)
   return { generation, rows, next: undefined, longest, isFilling: false, added: done.added }
@@ -142,11 +142,15 @@ export async function loadRows(
   }
 }
 
-/** A server that crashes empties tables like the next table; and a sync may go on with it when it is back. */
-function rowsLost(stream: string): ConnectorError {
-  return new ConnectorError(
+/**
+ * Throws unless so many rows are in the next table of a table: a server that crashes empties it, and a sync may go on when that
+ * is back.
+ */
+export async function assertAllWait(landing: Landing, table: Table, rows: number): Promise<void> {
+  if ((await countIn(landing, nextOf(landing.sql, table).place)) === rows) return
+  throw new ConnectorError(
     'transient',
     'warehouse-not-reached',
-    `The server of the warehouse was not reached for a while, and has lost rows of ${stream} that waited for the end of their read, as in a crash. The next sync reads the stream from the beginning.`,
+    `The server of the warehouse was not reached for a while, and has lost rows of ${table.name} that waited for the end of their read, as in a crash. The next sync reads the stream from the beginning.`,
   )
 }

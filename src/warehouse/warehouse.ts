@@ -26,7 +26,7 @@ import type { Description } from './flat-view.ts'
 import { expireHistory, historySpan, historyTables, keepHistory, noteRead } from './history.ts'
 import type { Dialect, Landing, Owner, Patience } from './landing.ts'
 import { engineOf } from './landings.ts'
-import { type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
+import { assertAllWait, type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
 import { type DaysLeft, removeBefore } from './settle.ts'
 import { alterTable, keyColumns, nextOf, quoted, type Table } from './sql.ts'
 import {
@@ -352,6 +352,7 @@ async function withoutDays(
 ): Promise<Progress> {
   const rows = await removeBefore(landing, table, left)
   if (progress.next === undefined) return { ...progress, rows }
+  await assertAllWait(landing, table, progress.next.rows)
   const waiting = await removeBefore(landing, nextOf(landing.sql, table), left)
   return { ...progress, rows, next: { ...progress.next, rows: waiting } }
 }
