@@ -274,6 +274,8 @@ describe('a history', () => {
       exitCode: 2,
       stderr: expect.stringContaining('Add --forget-history'),
     })
+    const unknown = ['--streams', 'jobs,job']
+    expect((await sync('--rewrite', '--forget-history', ...unknown)).exitCode).toBe(2)
     expect(await versions()).toBe(1)
     expect((await sync('--rewrite', '--forget-history')).exitCode).toBe(0)
     expect(await versions()).toBe(0)

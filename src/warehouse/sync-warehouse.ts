@@ -83,8 +83,10 @@ export async function syncWarehouse<Config>(
 }
 
 async function rewrite<Config>(settings: WarehouseSyncSettings<Config>): Promise<WarehouseSync> {
-  const { publish } = settings
+  const { source, config, streams, publish } = settings
   const { path, owner, waitMs = 0, tools } = settings
+  // Whoever names a stream that does not exist has not begun anything.
+  chosenStreams(source, config, streams)
   const patience = createPatience(waitMs, tools)
   if (publish !== undefined) await engineOf(path).assertPublishable(path, publish, owner, patience)
   const { dropsOthers = false, forgetsHistory = false } = settings
