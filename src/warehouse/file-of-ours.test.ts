@@ -160,6 +160,26 @@ describe('a file that is not ready', () => {
   )
 })
 
+it('a file that was restored beside the log of a newer one is refused until that log is gone, and not changed', async () => {
+  await sync({}, one)
+  const older = readFileSync(file())
+  await sync({}, '{"id":2,"name":"b"}')
+  let log: Buffer | undefined
+  const killed: Script = async (output) => {
+    await send(output, ['{"id":3,"name":"c"}'])
+    await output.checkpoint({ flush: true })
+    log = readFileSync(`${file()}.wal`)
+  }
+  await syncLists(file(), new Map([[jobs, killed]]))
+  writeFileSync(file(), older)
+  writeFileSync(`${file()}.wal`, log as Buffer)
+  await expect(sync({}, one)).rejects.toThrow(`the log ${file()}.wal belongs to a newer file`)
+  expect(readFileSync(file()).equals(older)).toBe(true)
+  rmSync(`${file()}.wal`)
+  const { states } = await sync({}, one)
+  expect(states.get('jobs')).toEqual({ syncs: 1 })
+})
+
 describe('what others have put in the place of a file', () => {
   const PLACES = ['w.duckdb', 'w.duckdb.wal', 'w.duckdb.rewrite', 'copy.duckdb']
   const PLANTED = PLACES.flatMap((name) =>

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { DuckDBBlobValue, DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../../ground/errors.ts'
 import { type Column, HELPER } from '../column.ts'
@@ -12,10 +13,37 @@ import { isParquetFolder, publishParquet } from './parquet.ts'
 import { publish, unpublished } from './publish.ts'
 import { jsonRows } from './query.ts'
 
-/** Opens a file only to read it; throws what `openDatabase` throws. */
+/** Opens a file only to read it; throws what `openDatabase` throws, and a config error for a log that is not of this file. */
 export async function readFile(path: string, patience: Patience): Promise<Landing> {
-  return createLanding(path, await patience(() => openDatabase(path)))
+  const landing = createLanding(path, await patience(() => openDatabase(path)))
+  try {
+    if (existsSync(`${path}.wal`)) await assertOwnLog(landing, path)
+    return landing
+  } catch (error) {
+    await landing.close()
+    throw error
+  }
 }
+
+/**
+ * If an older copy is put in the place of a file whose process was killed, DuckDB adds to it what is in the log of the newer
+ * one, whatever has happened in between. Then the account lacks the syncs in between.
+ */
+async function assertOwnLog(landing: Landing, path: string): Promise<void> {
+  const isNumbered = (await landing.query(NUMBERED)).length > 0
+  if (!isNumbered || (await landing.query(GAP)).length === 0) return
+  throw new ConnectorError(
+    'config',
+    'warehouse-not-opened',
+    `The warehouse ${path} cannot be opened: the log ${path}.wal belongs to a newer file. Move it away, then sync.`,
+  )
+}
+
+/** Not in a file of the form before. */
+const NUMBERED = `SELECT 1 FROM duckdb_columns() WHERE database_name = current_database()
+  AND schema_name = '_protime' AND table_name = 'syncs' AND column_name = 'number'`
+const GAP = `SELECT 1 FROM (SELECT number, lag(number) OVER (ORDER BY number) AS before FROM _protime.syncs)
+  WHERE number > before + 1`
 
 /** A DuckDB file that is open. `isFirst`: there was no copy yet at the path of its copy. */
 export function createLanding(
