@@ -3,9 +3,12 @@ import { ConnectorError } from '../../ground/errors.ts'
 import { BEGIN, type Connection, SETTINGS } from './connection.ts'
 import { isLost } from './failure.ts'
 
-/** How the transactions of a sync are numbered: no earlier sync can commit after a later one has begun. */
+/**
+ * How the transactions of a sync are numbered: no earlier sync can commit after a later one has begun, and none goes on where
+ * the server has lost what it has committed.
+ */
 export interface Fence {
-  /** Gives this transaction its number; throws if a later sync has begun. */
+  /** Gives this transaction its number; throws if a later sync has begun, and if the number before is not that of the last commit. */
   begin(connection: Connection): Promise<number>
   /** Commits the transaction; if the answer is lost, finds out what happened. Returns the connection to go on with. */
   commit(connection: Connection, number: number): Promise<Connection>
@@ -32,9 +35,10 @@ export async function beginFence(
   reconnect: () => Promise<Connection>,
 ): Promise<Fence> {
   const { rows } = await connection.query(
-    `UPDATE ${account}.commits AS commits SET sync = commits.sync + 1 RETURNING commits.sync`,
+    `UPDATE ${account}.commits AS commits SET sync = commits.sync + 1 RETURNING commits.sync, commits.number`,
   )
-  const sync = Number(rows[0]?.[0])
+  const [sync, before] = (rows[0] ?? []).map(Number)
+  let last = Number(before)
   return {
     async begin(connection) {
       // The lock of this row lasts until the end of the transaction.
@@ -42,16 +46,22 @@ export async function beginFence(
         `UPDATE ${account}.commits AS commits SET number = commits.number + 1 WHERE commits.sync = ${sync} RETURNING commits.number`,
       )
       if (rows[0] === undefined) throw overtaken()
-      return Number(rows[0][0])
+      const number = Number(rows[0][0])
+      if (number !== last + 1) throw commitLost()
+      return number
     },
     async commit(connection, number) {
       try {
         await connection.query('COMMIT')
+        last = number
         return connection
       } catch (error) {
         if (!isLost(error)) throw error
         const next = await replaced(connection)
-        if (await isCommitted(next, number)) return next
+        if (await isCommitted(next, number)) {
+          last = number
+          return next
+        }
         await next.close()
         throw error
       }
@@ -91,5 +101,14 @@ function overtaken(): ConnectorError {
     'transient',
     'in-use',
     'Another sync has begun to write the warehouse, so this one ends: its connection to the server was lost for a while. The warehouse has the rows of the last commit.',
+  )
+}
+
+/** Such as after a failover to a server that had not received it. */
+function commitLost(): ConnectorError {
+  return new ConnectorError(
+    'transient',
+    'warehouse-not-reached',
+    'The server of the warehouse was not reached for a while, and now lacks the last commit, as one may that has taken the place of another. The next sync continues with what it has.',
   )
 }

@@ -195,6 +195,15 @@ describe('a transaction', () => {
     expect(rows).toEqual([['0']])
   })
 
+  it('is refused when the server has lost the one before, as in a failover', async () => {
+    await landing.run('CREATE TABLE protime.jobs (id BIGINT)')
+    await server.query('UPDATE protime_meta.commits SET number = number - 1')
+    const refused = { failure: 'transient', id: 'warehouse-not-reached' }
+    await expect(landing.run('INSERT INTO protime.jobs VALUES (1)')).rejects.toMatchObject(refused)
+    const { rows } = await server.query('SELECT count(*) FROM protime.jobs')
+    expect(rows).toEqual([['0']])
+  })
+
   it('is not disturbed by what the role is set to', async () => {
     await server.query(
       "SET timezone = 'Asia/Tokyo'; SET datestyle = 'SQL, DMY'; SET statement_timeout = 1; SET extra_float_digits = -15",
