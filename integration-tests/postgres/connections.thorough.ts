@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConnectorError } from '../../src/ground/errors.ts'
@@ -119,6 +119,34 @@ describe('a warehouse in PostgreSQL', () => {
     const landing = await open(address, { patience: createPatience(60_000, { log, signal }) })
     await landing.close()
     await ended
+  })
+
+  it('is let go soon by a server whose client is gone, also in a long statement', async () => {
+    const proxy = await startProxy(server.port, () => 'pass')
+    const landing = await open(server.address('let_go', { port: proxy.port }))
+    const lost = landing.query('SELECT pg_catalog.pg_sleep(3600)').catch(String)
+    await expect.poll(() => server.query(`SELECT count(*) ${ASLEEP}`)).toBe('1\n')
+    proxy.close()
+    await lost
+    await expect
+      .poll(() => server.query(`SELECT count(*) ${ASLEEP}`), { timeout: 60_000 })
+      .toBe('0\n')
+    await landing.close()
+  })
+
+  it('asks after seconds whether a silent server or client is still there, rather than after hours', async () => {
+    const landing = await open(server.address('silent'))
+    expect(await landing.query('SHOW tcp_keepalives_idle')).toEqual([['20']])
+    const port = server.port.toString(16).toUpperCase().padStart(4, '0')
+    // The sockets of this process to the server: those that wait for a keepalive (02), and how long in hundredths of seconds.
+    const timers = readFileSync('/proc/net/tcp', 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , remote, state]) => remote?.endsWith(`:${port}`) && state === '01')
+      .map(([, , , , , timer = '']) => timer.split(':'))
+    expect(timers.map(([kind]) => kind)).toEqual(['02', '02'])
+    for (const [, left = ''] of timers) expect(Number.parseInt(left, 16)).toBeLessThan(2_100)
+    await landing.close()
   })
 
   it('holds back no vacuum while nothing is written', async () => {

@@ -25,6 +25,8 @@ export interface Answer {
 
 /** How a transaction begins, whatever the default of the server, the database or the role is. */
 export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE'
+/** After how many seconds without a word each side asks whether the other one is still there. */
+const SILENCE_S = 20
 /** What each transaction sets, whatever the server, the database or the role has been set to. */
 export const SETTINGS = [
   ...[
@@ -44,12 +46,23 @@ export const SETTINGS = [
     'jit = off',
     // A policy of others would hide rows, which would be written twice; so a statement that has to obey one fails.
     'row_security = off',
+    // A server would go on for hours for a process whose machine is gone, and hold its locks.
+    `tcp_keepalives_idle = ${SILENCE_S}`,
+    'tcp_keepalives_interval = 5',
+    'tcp_keepalives_count = 4',
   ].map((setting) => `SET LOCAL ${setting}`),
+  // Only since PostgreSQL 14, and not on every system: how often it looks in a long statement whether the process is there.
+  setIfThere('client_connection_check_interval', '5s', "pg_catalog.version() LIKE '%linux%'"),
   // Only since PostgreSQL 17.
-  "SELECT pg_catalog.set_config('transaction_timeout', '0', true) WHERE pg_catalog.current_setting('transaction_timeout', true) IS NOT NULL",
+  setIfThere('transaction_timeout', '0'),
 ].join('; ')
 
-/** How long to wait for a server that does not answer. */
+function setIfThere(name: string, value: string, condition = 'true'): string {
+  return `SELECT pg_catalog.set_config('${name}', '${value}', true)
+    WHERE pg_catalog.current_setting('${name}', true) IS NOT NULL AND ${condition}`
+}
+
+/** How long to wait for a server that does not answer when a connection is opened. */
 const CONNECT_MS = 15_000
 /** The size of the parts in which a file is sent. */
 const PART = 256 * 1024
@@ -66,6 +79,7 @@ export async function connect(address: PostgresAddress): Promise<Connection> {
     ssl: encryption === 'none' ? false : { rejectUnauthorized: encryption === 'checked' },
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: SILENCE_S * 1000,
     application_name: 'protime',
   })
   // When the connection is lost, the next statement fails; without a listener, the process would end.
