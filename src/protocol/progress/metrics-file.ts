@@ -2,12 +2,7 @@ import { constants, lstatSync } from 'node:fs'
 import { access, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ConnectorError, type FailureType } from '../../ground/errors.ts'
-import {
-  readOwnFile,
-  removeLeft,
-  resolvedFile,
-  temporaryBeside,
-} from '../../ground/private-file.ts'
+import { readOwnFile, resolvedFile, temporaryBeside } from '../../ground/private-file.ts'
 import { labelText, metricText } from '../../ground/prometheus.ts'
 import type {
   ProgressListener,
@@ -201,10 +196,10 @@ export function createMetricsFile(settings: MetricsFileSettings): MetricsFile {
     async write() {
       const completions = completionsIn(previousText(path, prefix), prefix)
       const text = metricsText({ sync, outcome, completions, prefix, program, at: now() })
-      // In the same folder, because a rename is atomic only within a file system. The collector reads only *.prom.
+      // In the same folder, because a rename is atomic only within a file system. The collector reads only *.prom. What a killed
+      // sync has left stays, because another one may be writing it.
       const partial = temporaryBeside(path)
       try {
-        removeLeft(path)
         await writeNew(partial, text)
         await rename(partial, path)
       } catch (error) {
