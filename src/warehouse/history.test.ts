@@ -275,6 +275,9 @@ it('is refused to a file of its name, which can be synced without', async () => 
     failure: 'config',
     message: expect.stringContaining('Give the file another name'),
   })
+  const on = turnHistoryOn({ ...settings(), path }, new Date())
+  await expect(on).rejects.toThrow('Give the file another name')
+  expect((await into(false)).failures).toEqual([])
 })
 
 it('is not kept of what a sync says about itself', async () => {

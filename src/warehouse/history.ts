@@ -37,9 +37,16 @@ export function assertForgettable(path: string, span: string | undefined, isAllo
   )
 }
 
-/** Closed versions are kept from now on, for as long as before, or else for this long. */
-export function keepHistory({ schemas: { account }, literal }: Dialect, span: string): string {
-  return `UPDATE ${account}.owner SET history = coalesce(history, ${literal(span)})`
+/**
+ * Closed versions are kept from now on, for as long as before, or else for this long. Fails where no view of a history can be
+ * made, before a sync needs one.
+ */
+export function keepHistory(
+  { schemas: { account, history }, literal }: Dialect,
+  span: string,
+): string {
+  return `DROP VIEW IF EXISTS ${history}._protime_none;
+    UPDATE ${account}.owner SET history = coalesce(history, ${literal(span)})`
 }
 
 /** Closed versions are removed when they have ended this long ago. */
