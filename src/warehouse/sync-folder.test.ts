@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { removeOthers, withFolder } from './sync-folder.ts'
 
@@ -15,6 +15,11 @@ it('the folder of a sync that waits is there when its turn comes, though the syn
     expect(existsSync(waiting)).toBe(true)
   })
   expect(readdirSync(place)).toEqual([])
+})
+
+it('the folder of a sync is below this one, even if the name of the file begins as a home folder does', async () => {
+  const folder = await withFolder('~w.duckdb', '~w.duckdb', async (own) => own)
+  expect(dirname(folder)).toBe(process.cwd())
 })
 
 it('what has another name than a folder of a sync stays', async () => {

@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { ConnectorError } from '../ground/errors.ts'
 import { removeLeft, temporaryBeside } from '../ground/private-file.ts'
 import { isFull, unwritable } from './unwritable.ts'
@@ -12,7 +13,8 @@ export async function withFolder<T>(
   beside: string,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
-  const folder = temporaryBeside(beside)
+  // DuckDB is given files in it, and takes a path that begins with ~ for one in the home folder.
+  const folder = temporaryBeside(resolve(beside))
   makeFolder(warehouse, folder)
   try {
     return await work(folder)

@@ -173,7 +173,8 @@ async function open(
   const access =
     temporary === undefined ? { access_mode: 'READ_ONLY' } : { temp_directory: temporary }
   try {
-    const file = existsSync(path) ? realpathSync(path) : path
+    // Of other paths, DuckDB takes some beginnings for a home folder, a URL or a database of another kind.
+    const file = existsSync(path) ? realpathSync(path) : resolve(path)
     return await instances.create(file, { ...SETTINGS, ...access })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)

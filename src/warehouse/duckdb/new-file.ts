@@ -1,5 +1,6 @@
 import { linkSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { ConnectorError } from '../../ground/errors.ts'
 import { ownFile } from '../../ground/private-file.ts'
 import { unwritable } from '../unwritable.ts'
 import { closingOnError, hasContent, openDatabase } from './database.ts'
@@ -32,7 +33,9 @@ export async function createFile(
     makeVisible(fresh, path)
   } catch (error) {
     // Another process may have created the file meanwhile, and removed this folder as one that was left behind.
-    if (!hasContent(path)) throw unwritable(error)
+    if (hasContent(path)) return
+    const { failure, id, message } = unwritable(error)
+    throw new ConnectorError(failure, id, message.replaceAll(fresh, path), { cause: error })
   }
 }
 

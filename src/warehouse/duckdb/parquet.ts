@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join, sep } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConnectorError } from '../../ground/errors.ts'
 import { isJsonObject, tryParseJson } from '../../ground/json.ts'
@@ -93,7 +93,7 @@ export async function publishParquet(connection: DuckDBConnection, folder: strin
     const query = `SELECT ${columns.join(', ')} FROM flat.${quoted(stream)} AS source`
     try {
       rows[stream] = await replace(path, async (fresh) => {
-        const copy = `COPY (${query}) TO ${literal(fresh)} (FORMAT parquet)`
+        const copy = `COPY (${query}) TO ${literal(resolve(fresh))} (FORMAT parquet)`
         const [[count] = []] = await texts(connection, copy)
         return Number(count)
       })
