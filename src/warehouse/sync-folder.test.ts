@@ -22,6 +22,14 @@ it('the folder of a sync is below this one, even if the name of the file begins 
   expect(dirname(folder)).toBe(process.cwd())
 })
 
+it('there is no folder of a sync for a warehouse that is a folder which is not there', async () => {
+  const path = `${tmpdir()}/not-there/`
+  await expect(withFolder(path, path, async () => {})).rejects.toMatchObject({
+    failure: 'config',
+    id: 'warehouse-not-opened',
+  })
+})
+
 it('what has another name than a folder of a sync stays', async () => {
   const place = mkdtempSync(join(tmpdir(), 'sync-folder-'))
   onTestFinished(() => rmSync(place, { recursive: true }))

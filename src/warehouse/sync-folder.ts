@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { ConnectorError } from '../ground/errors.ts'
 import { removeLeft, temporaryBeside } from '../ground/private-file.ts'
 import { isFull, unwritable } from './unwritable.ts'
@@ -14,7 +14,7 @@ export async function withFolder<T>(
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   // DuckDB is given files in it, and takes a path that begins with ~ for one in the home folder.
-  const folder = temporaryBeside(resolve(beside))
+  const folder = temporaryBeside(isAbsolute(beside) ? beside : join(process.cwd(), beside))
   makeFolder(warehouse, folder)
   try {
     return await work(folder)
