@@ -202,6 +202,9 @@ describe('what the file says about its syncs', () => {
       ended: undefined,
       rewrite: `${file()}.rewrite`,
     })
+    symlinkSync(file(), join(folder(), 'link.duckdb'))
+    const { sync } = await readStatus(join(folder(), 'link.duckdb'), (open) => open())
+    expect(sync?.rewrite).toBe(`${file()}.rewrite`)
   })
 
   it('shows a sync that was killed as one without an end, and keeps what it completed', async () => {

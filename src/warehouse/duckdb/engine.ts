@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Engine } from '../landing.ts'
 import { hasContent, openDatabase } from './database.ts'
@@ -36,7 +36,7 @@ export const duckDb: Engine = {
     }
   },
   rewrite: prepareReplacement,
-  rewriteOf,
+  rewriteOf: (path) => rewriteOf(existsSync(path) ? realpathSync(path) : path),
   renew: withRenewableFile,
   assertPublishable,
   dbtTarget: (path, project) => ({
