@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { ConnectorError } from '../../ground/errors.ts'
 import { notOwn, ownFile } from '../../ground/private-file.ts'
@@ -51,8 +51,8 @@ export async function openDatabase(
   writable: readonly string[] = [],
 ): Promise<Database> {
   const { DuckDBInstance } = await load()
-  // DuckDB takes what follows a question mark as options, not as a part of the path.
-  if (path.includes('?')) throw badName(path, 'with a question mark')
+  const isBad = badNameOf(path)
+  if (isBad !== undefined) throw badName(path, isBad)
   if (temporary !== undefined) for (const file of [path, `${path}.wal`]) ownFile(file)
   else if (sizeOf(path) === 0) throw noFile(path)
   else sizeOf(`${path}.wal`)
@@ -78,10 +78,17 @@ export async function openDatabase(
       free()
     },
   }
-  const [name, place] = await databaseOf(connection)
-  if (typeof place === 'string' && !OUR_SCHEMAS.has(String(name).toLowerCase())) return database
+  if (await isOfFile(connection)) return database
   database.close()
-  throw typeof place === 'string' ? badName(path, `after a schema, ${name}`) : noDuckDb(path)
+  throw noDuckDb(path)
+}
+
+/** Why DuckDB cannot use a file of this name; undefined if it can. */
+export function badNameOf(path: string): string | undefined {
+  // It takes what follows a question mark as options, not as a part of the path.
+  if (path.includes('?')) return 'with a question mark'
+  const [name = ''] = basename(path).split('.')
+  return OUR_SCHEMAS.has(name.toLowerCase()) ? `after a schema, ${name}` : undefined
 }
 
 /**
@@ -132,14 +139,14 @@ function noDuckDb(path: string): ConnectorError {
 }
 
 /**
- * The name of the open database, and its file. There is none if the file is JSON, CSV or Parquet: DuckDB does not refuse
- * it, but opens a database in memory with the file as a view.
+ * Whether the open database is that of a file. It is not if the file is JSON, CSV or Parquet: DuckDB does not refuse it, but
+ * opens a database in memory with the file as a view.
  */
-async function databaseOf(connection: DuckDBConnection): Promise<readonly unknown[]> {
+async function isOfFile(connection: DuckDBConnection): Promise<boolean> {
   const result = await connection.runAndReadAll(
-    'SELECT database_name, path FROM duckdb_databases() WHERE database_name = current_database()',
+    'SELECT path FROM duckdb_databases() WHERE database_name = current_database()',
   )
-  return result.getRows()[0] ?? []
+  return typeof result.getRows()[0]?.[0] === 'string'
 }
 
 async function load(): Promise<DuckDb> {

@@ -66,6 +66,17 @@ describe('a copy of a warehouse', () => {
     expect(await ask(copy, 'SELECT id FROM jobs')).toEqual([{ id: '1' }])
   })
 
+  it.each(['a?b.duckdb', 'flat.duckdb', 'Flat'])(
+    'has no name under which DuckDB could not open it: %s',
+    async (name) => {
+      await expect(sync(at(name))).rejects.toMatchObject({
+        id: 'copy-not-written',
+        message: expect.stringContaining('DuckDB does not open a file named'),
+      })
+      expect(readdirSync(folder())).toEqual([])
+    },
+  )
+
   it('may be beside it under any other name', async () => {
     await sync(at('w.duckdb.copy'))
     expect(await ask(at('w.duckdb.copy'), 'SELECT id FROM jobs')).toEqual([{ id: '1' }])

@@ -16,7 +16,7 @@ import { assertForgettable } from '../history.ts'
 import type { Landing, Owner, Patience, Replacement, ReplacementRules } from '../landing.ts'
 import { withFolder } from '../sync-folder.ts'
 import { unwritable } from '../unwritable.ts'
-import { closingOnError, hasContent, openDatabase } from './database.ts'
+import { badNameOf, closingOnError, hasContent, openDatabase } from './database.ts'
 import { readFile } from './landing.ts'
 import { madeByOthers } from './others.ts'
 import { assertParquetFolder, isParquetFolder } from './parquet.ts'
@@ -231,6 +231,8 @@ export async function assertPublishable(
     )
   try {
     if (isParquetFolder(copy)) return assertParquetFolder(copy, owner)
+    const isBad = badNameOf(copy)
+    if (isBad !== undefined) throw new Error(`DuckDB does not open a file named ${isBad}`)
     accessSync(dirname(copy), constants.W_OK)
     ownFile(copy)
   } catch (error) {
