@@ -146,7 +146,9 @@ describe('in PostgreSQL', () => {
     await lands(address, { ...fields(312), id: 1 })
     const more = JSON.stringify({ ...fields(390), id: 2 })
     const { failures } = await syncLists(address, new Map([[STREAM, sending(more)]]))
-    expect(failures.map(({ error }) => error.id)).toEqual(['too-many-members'])
+    expect(failures.map(({ error }) => [error.id, error.message])).toEqual([
+      ['too-many-members', expect.stringContaining('or in PostgreSQL into another schema')],
+    ])
   })
 
   it('a field may have any name', async () => {

@@ -81,7 +81,7 @@ function columnOfNewMember(
     throw new ConnectorError(
       'system',
       'too-many-members',
-      `The records have more than ${limits.columns} different members, more than a table can have. Tell the operator of the service. When its records have fewer, sync once with --rewrite: the table still has the columns of earlier ones.`,
+      `The records have more than ${limits.columns} different members, more than a table can have. Tell the operator of the service. When its records have fewer, sync once with --rewrite, or in PostgreSQL into another schema: the table still has the columns of earlier ones.`,
     )
   return { property, name: freeName(property, takenNames(columns, others), limits), type: 'JSON' }
 }
