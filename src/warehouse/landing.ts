@@ -112,6 +112,8 @@ export interface Dialect {
   readonly waiting: 'TABLE' | 'UNLOGGED TABLE'
   /** Whether a row that differs is updated, as foreign keys and triggers of others expect; else it is inserted anew. */
   readonly updates: boolean
+  /** Where a row of this alias is, which no column of anybody can have as its name; undefined if the engine has no such word. */
+  readonly rowAt: ((alias: string) => string) | undefined
   /** The type of a column. */
   type(type: ColumnType): string
   /** Whether the engine can store a JSON value that fits this type: from `start` to `end`, quotes included. */

@@ -124,7 +124,9 @@ it('a row that somebody else has written twice keeps its history, and values in 
   await again(7)
   await change("ALTER TABLE jobs ADD COLUMN mine VARCHAR; UPDATE jobs SET mine = 'x'")
   const before = await rows('FROM history.jobs ORDER BY id')
-  await change('INSERT INTO jobs FROM jobs WHERE id = 1; INSERT INTO jobs (id) VALUES (2)')
+  await change(
+    "INSERT INTO jobs FROM jobs WHERE id = 1; INSERT INTO jobs (id, name, _known_from) VALUES (1, 'b', now()); INSERT INTO jobs (id) VALUES (2)",
+  )
   await again(8)
   expect(await rows('FROM history.jobs WHERE name IS NOT NULL')).toEqual(before.slice(0, 1))
   expect(await rows('SELECT mine FROM jobs')).toEqual([{ mine: 'x' }, { mine: 'x' }])

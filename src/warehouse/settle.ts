@@ -34,9 +34,12 @@ export async function settle(
   incoming: Incoming,
   settling: Settling,
 ): Promise<number> {
+  const { place } = table
+  // Before anything is compared, which cannot tell rows of one key from each other.
+  if (settling.isWhole && (await countIn(landing, place)) !== settling.rows)
+    await removeSurplus(landing, table)
   const rows = await replaceChanged(landing, table, incoming, settling)
   if (!settling.isWhole) return rows
-  const { place } = table
   const came = await countIn(landing, `${incoming} AS one WHERE one.${IS_PRESENT}`)
   if ((await countIn(landing, place)) === came) return came
   await removeSurplus(landing, table)
@@ -54,8 +57,16 @@ async function removeSurplus(landing: Landing, table: Table): Promise<void> {
   const keys = keysOf(sql, table, 'old')
   const isNull = keys.map((key) => `${key} IS NULL`)
   await landing.run(`DELETE FROM ${place} AS old WHERE ${isNull.join(' OR ')}`)
+  if (sql.rowAt !== undefined) {
+    const numbered = `SELECT ${sql.rowAt('old')} AS place,
+        row_number() OVER (PARTITION BY ${keys.join(', ')} ORDER BY old.${KNOWN_FROM}) AS ${ROW} FROM ${place} AS old`
+    return landing.run(
+      `DELETE FROM ${place} AS old
+        WHERE ${sql.rowAt('old')} IN (SELECT one.place FROM (${numbered}) AS one WHERE one.${ROW} > 1)`,
+    )
+  }
   const ours = [...columns.map(({ name }) => quoted(name)), KNOWN_FROM]
-  const all = [...ours, ...(sql.updates ? [] : [...table.others].map(quoted))]
+  const all = [...ours, ...[...table.others].map(quoted)]
   const first = await landing.scratch(
     '_protime_first',
     `SELECT DISTINCT ON (${keys.join(', ')}) ${all.map((name) => `old.${name}`).join(', ')},

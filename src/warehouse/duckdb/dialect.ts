@@ -20,6 +20,8 @@ export const duckDbDialect: Dialect = {
   waiting: 'TABLE',
   // DuckDB has updated values in memory until it writes the file.
   updates: false,
+  // Somebody may have added a column `rowid`.
+  rowAt: undefined,
   type: (type) => type,
   storable: () => true,
   literal,

@@ -31,6 +31,8 @@ export function postgresDialect(schema: string): Dialect {
     // After a crash it is empty, and has written nothing to the log.
     waiting: 'UNLOGGED TABLE',
     updates: true,
+    // A partition has rows at the same places as others.
+    rowAt: (alias) => `concat(${alias}.tableoid, ${alias}.ctid)`,
     type: (type) => TYPES[type],
     storable,
     literal,
