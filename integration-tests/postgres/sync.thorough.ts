@@ -190,9 +190,8 @@ describe('protime sync into PostgreSQL', () => {
     )
     const hasty = ['sync', ...configured(), '--streams', FEW.join(',')]
     const words = [...hasty, '--warehouse', server.address(schema(), { user: 'hasty' })]
-    const holder = server.query(
-      `BEGIN; LOCK TABLE ${schema()}_meta.states IN SHARE UPDATE EXCLUSIVE MODE; SELECT pg_sleep(3600)`,
-    )
+    const holds = `BEGIN; LOCK TABLE ${schema()}_meta.states IN SHARE UPDATE EXCLUSIVE MODE; SELECT pg_sleep(3600)`
+    const ended = server.query(holds).catch(String)
     const isAsleep = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
     await expect.poll(() => ask(`SELECT count(*) ${isAsleep}`)).toBe('1')
     expect(await protime(...words, '--rewrite')).toMatchObject({ exitCode: 1 })
@@ -205,7 +204,7 @@ describe('protime sync into PostgreSQL', () => {
     const waits = `SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'VACUUM%' AND now() - query_start > '2s'`
     await expect.poll(() => ask(waits), { timeout: 60_000 }).toBe('1')
     await server.query(`SELECT pg_terminate_backend(pid) ${isAsleep}`)
-    await holder.catch(() => {})
+    expect(await ended).toContain('terminating connection')
     expect(await rewritten).toMatchObject({
       exitCode: 0,
       stderr: expect.not.stringContaining('WARN'),

@@ -4,6 +4,7 @@ import { failureOf, isBusy, isLost, notOpened, readingFailureOf } from './failur
 
 const failed = (code: unknown, message = 'what the server says') =>
   Object.assign(new Error(message), { code })
+const failedIn = (routine: string, code = '0A000') => Object.assign(failed(code), { routine })
 const ours = (id: 'in-use' | 'name-taken') => new ConnectorError('transient', id, 'x')
 
 describe('the failure of a statement', () => {
@@ -30,15 +31,15 @@ describe('the failure of a statement', () => {
     ],
     [
       'a server in recovery',
-      failed('0A000', 'cannot lock during recovery'),
+      failedIn('call_bool_check_hook'),
       'transient',
       'warehouse-not-reached',
       true,
     ],
     ['another feature that is missing', failed('0A000'), 'system', 'warehouse-not-written', false],
     [
-      'another statement in recovery',
-      failed('42P01', 'during recovery'),
+      'another state from the same function',
+      failedIn('call_bool_check_hook', '42P01'),
       'system',
       'warehouse-not-written',
       false,
@@ -49,7 +50,14 @@ describe('the failure of a statement', () => {
     ['a limit of the server', failed('53400'), 'system', 'warehouse-not-written', true],
     [
       'a view on a column that is repaired',
-      failed('0A000', 'cannot alter type of a column used by a view or rule'),
+      failedIn('ATExecAlterColumnType'),
+      'config',
+      'objects-depend',
+      false,
+    ],
+    [
+      'a view on a column that is repaired, since PostgreSQL 16',
+      failedIn('RememberAllDependentForRebuilding'),
       'config',
       'objects-depend',
       false,

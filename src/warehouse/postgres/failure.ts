@@ -19,8 +19,17 @@ const BUSY = /^(55P03|40)/
  */
 const WITHOUT_VALUES = /^(0A|25|28|2B|3D|3F|42|53|54|55|57|58)/
 
-/** What others have made of a column whose type is changed. */
-const USED_BY = /^cannot alter type of a column used by/
+// A server may translate its messages, so what a state does not tell is told by the name of the function that reports it.
+
+/** A setting of a transaction that a server in recovery does not have. */
+const IN_RECOVERY = /^call_bool_check_hook$/
+/** What others have made of a column whose type is changed; until PostgreSQL 15, and since. */
+const USED_BY = /^(ATExecAlterColumnType|RememberAllDependentForRebuilding)$/
+
+function isUnsupported(error: unknown, where: RegExp): boolean {
+  const { routine } = Object(error) as { readonly routine?: unknown }
+  return stateOf(error) === '0A000' && where.test(String(routine))
+}
 
 /** The SQLSTATE of an error of the server; undefined for any other error. */
 function stateOf(error: unknown): string | undefined {
@@ -38,7 +47,7 @@ export function isLost(error: unknown): boolean {
 /** A server that only follows another one refuses to begin a transaction that writes. */
 function isPassing(error: unknown): boolean {
   const state = stateOf(error) ?? ''
-  return PASSING.test(state) || (state === '0A000' && text(error).endsWith('during recovery'))
+  return PASSING.test(state) || isUnsupported(error, IN_RECOVERY)
 }
 
 /** Whether the same transaction may succeed a moment later. */
@@ -72,7 +81,7 @@ export function failureOf(error: unknown): LandingFailure {
       ),
       isOfAll: false,
     }
-  if (state === '2BP01' || USED_BY.test(text(error))) {
+  if (state === '2BP01' || isUnsupported(error, USED_BY)) {
     const { detail = '' } = Object(error) as { readonly detail?: string }
     const what = `${text(error)} (${detail.split('\n')[0]})`
     return { error: dependedOn(what, error), isOfAll: false }
