@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../../ground/errors.ts'
-import { failureOf, isBusy, isLost, notOpened, readingFailureOf } from './failure.ts'
+import {
+  ConnectionError,
+  failureOf,
+  isBusy,
+  isLost,
+  notOpened,
+  readingFailureOf,
+} from './failure.ts'
 
 const failed = (code: unknown, message = 'what the server says') =>
   Object.assign(new Error(message), { code })
@@ -70,7 +77,13 @@ describe('the failure of a statement', () => {
     ['a check that a row breaks', failed('23514'), 'system', 'warehouse-not-written', false],
     ['no server', new TypeError('x'), 'system', 'warehouse-not-written', false],
     ['a number in place of a code', failed(53100), 'system', 'warehouse-not-written', false],
-    ['a sync that holds the warehouse', ours('in-use'), 'transient', 'in-use', true],
+    [
+      'a sync that holds the warehouse',
+      new ConnectionError('transient', 'in-use', 'x'),
+      'transient',
+      'in-use',
+      true,
+    ],
     ['another failure of ours', ours('name-taken'), 'transient', 'name-taken', false],
   ])(
     'of %s says who has to act, and whether all streams fail',
@@ -208,6 +221,11 @@ describe('a connection that was not opened', () => {
       message,
       cause: error,
     })
+  })
+
+  it('is a failure of all streams, also in place of a connection that was lost', () => {
+    for (const error of [failed('ECONNREFUSED'), failed('57P03'), failed('28P01')])
+      expect(failureOf(opened(error)).isOfAll).toBe(true)
   })
 
   it('keeps a failure of ours', () => {

@@ -55,9 +55,12 @@ export function isBusy(error: unknown): boolean {
   return BUSY.test(stateOf(error) ?? '')
 }
 
+/** A failure of the connection, rather than of what a stream writes: no other stream can be written either. */
+export class ConnectionError extends ConnectorError {}
+
 /** What an error of a statement means. */
 export function failureOf(error: unknown): LandingFailure {
-  if (error instanceof ConnectorError) return { error, isOfAll: error.id === 'in-use' }
+  if (error instanceof ConnectorError) return { error, isOfAll: error instanceof ConnectionError }
   const state = stateOf(error)
   if (isLost(error) || isPassing(error))
     return { error: notReached('The connection to the server was lost', error), isOfAll: true }
@@ -110,7 +113,7 @@ export function notOpened(address: string, error: unknown): ConnectorError {
     : /^(28|3D)/.test(state ?? '')
       ? 'Check the address given by --warehouse, the role and its password.'
       : 'Nothing was written.'
-  return new ConnectorError(
+  return new ConnectionError(
     'config',
     'warehouse-not-opened',
     `The warehouse ${address} cannot be opened: ${text(error) || codeOf(error)}. ${advice}`,
@@ -118,8 +121,8 @@ export function notOpened(address: string, error: unknown): ConnectorError {
   )
 }
 
-function notReached(what: string, error: unknown): ConnectorError {
-  return new ConnectorError(
+function notReached(what: string, error: unknown): ConnectionError {
+  return new ConnectionError(
     'transient',
     'warehouse-not-reached',
     `${what}: ${text(error) || codeOf(error)}. The warehouse has the rows of the last commit, and the next sync continues there.`,

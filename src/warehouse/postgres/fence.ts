@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConnectorError } from '../../ground/errors.ts'
 import { BEGIN, type Connection, SETTINGS } from './connection.ts'
-import { isLost } from './failure.ts'
+import { ConnectionError, isLost } from './failure.ts'
 
 /**
  * How the transactions of a sync are numbered: no earlier sync can commit after a later one has begun, and none goes on where
@@ -96,8 +95,8 @@ async function patiently(reconnect: () => Promise<Connection>): Promise<Connecti
     }
 }
 
-function overtaken(): ConnectorError {
-  return new ConnectorError(
+function overtaken(): ConnectionError {
+  return new ConnectionError(
     'transient',
     'in-use',
     'Another sync has begun to write the warehouse, so this one ends: its connection to the server was lost for a while. The warehouse has the rows of the last commit.',
@@ -105,8 +104,8 @@ function overtaken(): ConnectorError {
 }
 
 /** Such as after a failover to a server that had not received it. */
-function commitLost(): ConnectorError {
-  return new ConnectorError(
+function commitLost(): ConnectionError {
+  return new ConnectionError(
     'transient',
     'warehouse-not-reached',
     'The server of the warehouse was not reached for a while, and now lacks the last commit, as one may that has taken the place of another. The next sync continues with what it has.',
