@@ -57,12 +57,14 @@ export async function beginFence(
       } catch (error) {
         if (!isLost(error)) throw error
         const next = await replaced(connection)
-        if (await isCommitted(next, number)) {
-          last = number
-          return next
+        try {
+          if (!(await isCommitted(next, number))) throw error
+        } catch (reason) {
+          await next.close()
+          throw reason
         }
-        await next.close()
-        throw error
+        last = number
+        return next
       }
     },
     reconnect: replaced,
