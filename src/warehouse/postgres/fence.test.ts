@@ -20,11 +20,14 @@ function connection(open: Set<string>, name: string, answers: readonly (Answer |
 }
 
 const row = (...values: string[]): Answer => ({ rows: [values], fields: [] })
-const lost = () => Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+const failed = (code: string) => Object.assign(new Error('x'), { code })
+const lost = () => failed('ECONNRESET')
 
 it.each<[string, readonly (Answer | Error)[], object]>([
   ['a later sync has begun', [row(), row('2', '1')], { id: 'in-use' }],
   ['the next connection is lost, too', [lost()], { code: 'ECONNRESET' }],
+  // Then the same transaction must not be tried again, as it is for another lock.
+  ['it is still committing', [row(), failed('55P03')], { code: 'ECONNRESET' }],
   ['it was not committed', [row(), row('1', '0')], { code: 'ECONNRESET' }],
 ])(
   'a lost answer to COMMIT leaves no connection behind that keeps the process alive: %s',

@@ -61,7 +61,8 @@ export async function beginFence(
           if (!(await isCommitted(next, number))) throw error
         } catch (reason) {
           await next.close()
-          throw reason
+          // A lock that is not free yet is not another reason to try the transaction again: it may be committing.
+          throw reason instanceof ConnectionError ? reason : error
         }
         last = number
         return next
