@@ -271,6 +271,8 @@ describe('protime sync into PostgreSQL', () => {
     await syncFew()
     const theirs = `${schema()}.theirs`
     await server.query(`CREATE TABLE ${theirs} (mine INTEGER)`)
+    // By which it could be told from a table of others.
+    await server.query(`ALTER TABLE ${schema()}.people DROP COLUMN _known_from CASCADE`)
     await server.query('CREATE PUBLICATION everything FOR ALL TABLES')
     // Two tables are new.
     const more = ['--streams', [...FEW, 'departments', 'external_references'].join(',')]
