@@ -40,7 +40,7 @@ export interface StreamAge {
 export async function readStatus(path: string, patience: Patience): Promise<WarehouseAge> {
   const last = await readAge(path, patience)
   const rewrite = engineOf(path).rewriteOf?.(path)
-  const tried = rewrite === undefined ? undefined : await tryAge(rewrite, patience)
+  const tried = rewrite === undefined ? undefined : await tryAge(rewrite)
   if (tried === undefined || tried.began <= last.began) return last.age
   const { sync, streams } = tried.age
   const failed = new Map(streams.map((one) => [one.stream, one]))
@@ -63,10 +63,13 @@ interface Account {
   readonly began: string
 }
 
-/** The account of a landing that need not exist, and of which nobody knows whose it is. */
-function tryAge(path: string, patience: Patience): Promise<Account | undefined> {
-  return readAge(path, patience).catch((error) => {
-    if (error instanceof ConnectorError && error.failure === 'config') return undefined
+/**
+ * The account of a landing that need not exist, and of which nobody knows whose it is. One that a `--rewrite` fills at this
+ * moment has none to read: meanwhile, that of the warehouse holds.
+ */
+function tryAge(path: string): Promise<Account | undefined> {
+  return readAge(path, (open) => open()).catch((error) => {
+    if (error instanceof ConnectorError && error.failure !== 'system') return undefined
     throw error
   })
 }

@@ -207,6 +207,25 @@ describe('what the file says about its syncs', () => {
     expect(sync?.rewrite).toBe(`${file()}.rewrite`)
   })
 
+  it('is shown while a --rewrite fills its file', async () => {
+    await syncAt(1, sending())
+    const before = await readStatus(file(), (open) => open())
+    let during: unknown
+    await syncLists(
+      `${file()}.rewrite`,
+      new Map([
+        [
+          streamOf('jobs', {}),
+          async (output) => {
+            during = await readStatus(file(), (open) => open())
+            await sending()(output)
+          },
+        ],
+      ]),
+    )
+    expect(during).toEqual(before)
+  })
+
   it('shows a sync that was killed as one without an end, and keeps what it completed', async () => {
     await syncAt(1, sending('{"id":1}'), async (output) => {
       await send(output, ['{"id":1}'])
