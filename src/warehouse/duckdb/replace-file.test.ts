@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -8,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  watch,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -234,6 +236,26 @@ describe('the new file of --rewrite', () => {
     mkdirSync(at('w.duckdb.rewrite.sync'))
     await removeRewrite(at('w.duckdb'), ACME, (open) => open())
     expect(readdirSync(folder())).toEqual(['w.duckdb.rewrite.sync'])
+  })
+
+  it('is removed after its log, so that a kill in between leaves no log without a file', async () => {
+    await syncLists(at('w.duckdb.rewrite'), jobs, { owner: ACME })
+    await withDuckDb(at('w.duckdb.rewrite'), async (connection) => {
+      await connection.run('PRAGMA disable_checkpoint_on_shutdown')
+      await connection.run('UPDATE jobs SET id = 2')
+    })
+    expect(readdirSync(folder())).toContain('w.duckdb.rewrite.wal')
+    const gone: (string | null)[] = []
+    const watcher = watch(folder(), (event, name) => {
+      if (event === 'rename' && !existsSync(at(String(name)))) gone.push(name)
+    })
+    try {
+      await removeRewrite(at('w.duckdb'), ACME, (open) => open())
+      await vi.waitUntil(() => gone.length === 2)
+    } finally {
+      watcher.close()
+    }
+    expect(gone).toEqual(['w.duckdb.rewrite.wal', 'w.duckdb.rewrite'])
   })
 
   it('is not removed when a person is erased if it is not known to be one, or has a table of somebody else', async () => {

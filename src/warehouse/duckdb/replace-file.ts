@@ -188,7 +188,8 @@ async function emptyLog(path: string): Promise<void> {
 }
 
 function remove(path: string): void {
-  for (const file of [path, `${path}.wal`]) rmSync(file, { force: true })
+  // Its log first: of a log without its file, nobody would know whose it is after a kill in between.
+  for (const file of [`${path}.wal`, path]) rmSync(file, { force: true })
   removeLeft(path)
 }
 
