@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import {
+  chmodSync,
   closeSync,
   constants,
   readdirSync,
@@ -79,6 +80,14 @@ it('a file is replaced, and nothing beside it', async () => {
     'of the user',
   ])
   expect(readdirSync(dirname(path)).toSorted()).toEqual(['store.json', 'store.json.new'])
+})
+
+it('a file is replaced in a folder that this user may write, but not list', async () => {
+  const path = inFolder('store.json')
+  chmodSync(dirname(path), 0o300)
+  onTestFinished(() => chmodSync(dirname(path), 0o700))
+  for (const text of ['a', 'b']) await replacePrivateFile(path, text)
+  expect(readFileSync(path, 'utf8')).toBe('b')
 })
 
 it('a folder is made for its owner alone, used again, and nothing else that has its name', () => {

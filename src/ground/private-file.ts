@@ -125,11 +125,21 @@ export function isTemporary(path: string, beside?: string): boolean {
  */
 export function removeLeft(path: string, kept?: string): void {
   const folder = dirname(path)
-  for (const name of readdirSync(folder)) {
+  for (const name of namesIn(folder)) {
     const left = join(folder, name)
     if (!isTemporary(name, basename(path)) || name === (kept && basename(kept))) continue
     const found = lstatSync(left, { throwIfNoEntry: false })
     if (found !== undefined && isOwn(found)) rmSync(left, { recursive: true, force: true })
+  }
+}
+
+/** The names in a folder; none if this user may write there, but not list it. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    return []
   }
 }
 
