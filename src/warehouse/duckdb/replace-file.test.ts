@@ -251,7 +251,7 @@ describe('the new file of --rewrite', () => {
     })
     try {
       await removeRewrite(at('w.duckdb'), ACME, (open) => open())
-      await vi.waitUntil(() => gone.length === 2)
+      await expect.poll(() => gone.length).toBe(2)
     } finally {
       watcher.close()
     }
