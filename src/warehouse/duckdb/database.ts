@@ -56,11 +56,11 @@ export async function openDatabase(
   if (temporary !== undefined) for (const file of [path, `${path}.wal`]) ownFile(file)
   else if (sizeOf(path) === 0) throw noFile(path)
   else sizeOf(`${path}.wal`)
-  const file = existsSync(path) ? realpathSync(path) : resolve(path)
+  const file = realFile(path)
   if (written.has(file)) throw inUse(path)
   if (temporary !== undefined) written.add(file)
   const free = () => temporary !== undefined && written.delete(file)
-  const instance = await open(DuckDBInstance, path, temporary).catch((error) => {
+  const instance = await open(DuckDBInstance, path, file, temporary).catch((error) => {
     free()
     throw error
   })
@@ -81,6 +81,14 @@ export async function openDatabase(
   if (await isOfFile(connection)) return database
   database.close()
   throw noDuckDb(path)
+}
+
+/**
+ * The absolute path of a file without symbolic links. Of other paths, DuckDB takes some beginnings for a home folder, a URL or a
+ * database of another kind.
+ */
+export function realFile(path: string): string {
+  return existsSync(path) ? realpathSync(path) : resolve(path)
 }
 
 /** Why DuckDB cannot use a file of this name; undefined if it can. */
@@ -175,13 +183,12 @@ function notLoaded(error: unknown): ConnectorError {
 async function open(
   instances: DuckDb['DuckDBInstance'],
   path: string,
+  file: string,
   temporary: string | undefined,
 ): Promise<DuckDBInstance> {
   const access =
     temporary === undefined ? { access_mode: 'READ_ONLY' } : { temp_directory: temporary }
   try {
-    // Of other paths, DuckDB takes some beginnings for a home folder, a URL or a database of another kind.
-    const file = existsSync(path) ? realpathSync(path) : resolve(path)
     return await instances.create(file, { ...SETTINGS, ...access })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)

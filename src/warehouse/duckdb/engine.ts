@@ -1,7 +1,7 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Engine } from '../landing.ts'
-import { hasContent, openDatabase } from './database.ts'
+import { hasContent, openDatabase, realFile } from './database.ts'
 import { duckDbDialect } from './dialect.ts'
 import { createLanding, readFile } from './landing.ts'
 import { createFile, SCHEMAS } from './new-file.ts'
@@ -36,7 +36,7 @@ export const duckDb: Engine = {
     }
   },
   rewrite: prepareReplacement,
-  rewriteOf: (path) => rewriteOf(existsSync(path) ? realpathSync(path) : path),
+  rewriteOf: (path) => rewriteOf(realFile(path)),
   renew: withRenewableFile,
   assertPublishable,
   dbtTarget: (path, project) => ({

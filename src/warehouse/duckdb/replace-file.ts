@@ -1,14 +1,5 @@
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { accessSync, chmodSync, constants, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { ConnectorError } from '../../ground/errors.ts'
 import { isTemporary, notOwn, ownFile, removeLeft } from '../../ground/private-file.ts'
 import { FORMAT_BEFORE, isOwned, RedactedOtherwise, readStates } from '../account.ts'
@@ -16,7 +7,7 @@ import { assertForgettable } from '../history.ts'
 import type { Landing, Owner, Patience, Replacement, ReplacementRules } from '../landing.ts'
 import { withFolder } from '../sync-folder.ts'
 import { unwritable } from '../unwritable.ts'
-import { badNameOf, closingOnError, hasContent, openDatabase } from './database.ts'
+import { badNameOf, closingOnError, hasContent, openDatabase, realFile } from './database.ts'
 import { readFile } from './landing.ts'
 import { madeByOthers } from './others.ts'
 import { assertParquetFolder, isParquetFolder } from './parquet.ts'
@@ -195,8 +186,7 @@ function remove(path: string): void {
 
 /** The path of a file without symbolic links in its folder. */
 function placeOf(path: string): string {
-  const folder = dirname(resolve(path))
-  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(path))
+  return join(realFile(dirname(path)), basename(path))
 }
 
 /** Whether a path has the name of a file that DuckDB or a sync creates beside a warehouse. */
