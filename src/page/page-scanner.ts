@@ -171,8 +171,8 @@ export interface ScannerOptions {
 /** The result of a complete page. */
 export interface PageEnd {
   /** Never empty. */
-  readonly nextLink?: string
-  readonly deltaLink?: string
+  readonly nextLink?: string | undefined
+  readonly deltaLink?: string | undefined
   /** The number of elements of `value`. */
   readonly count: number
 }

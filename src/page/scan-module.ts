@@ -33,8 +33,9 @@ export interface ScanExports {
   readonly kindsAt: WasmNumber
   readonly partsAt: WasmNumber
   readonly windowAt: WasmNumber
-  highestVersion(): number
-  lineBytes(head: number, tail: number, removedTail: number): number
+  readonly isRising: WasmNumber
+  readonly recordBytes: WasmNumber
+  readonly highestVersion: WasmNumber
   fill(first: number, head: number, tail: number, removedTail: number): number
   readonly filled: WasmNumber
   /** Activates rules; must be called before the first page. */

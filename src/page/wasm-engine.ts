@@ -139,11 +139,7 @@ class WasmEngine implements ScanEngine {
       return { kind, at: this.#bytes, elements: elements.value }
     }
     if (itemsSeen.value === 0) return { kind: 'items-missing', at: this.#bytes, elements: 0 }
-    return {
-      ...(this.#nextLink !== undefined && { nextLink: this.#nextLink }),
-      ...(this.#deltaLink !== undefined && { deltaLink: this.#deltaLink }),
-      count: elements.value,
-    }
+    return { nextLink: this.#nextLink, deltaLink: this.#deltaLink, count: elements.value }
   }
 
   readonly #host: ScanHost = {
@@ -198,7 +194,7 @@ const CAME_START = 10
 const CAME_END = 11
 const ESCAPED_VERSION = 4
 const DATE_LENGTH = 10
-/** Special results of `highestVersion`, and the room for the parts of a line: see `wasm/scan.ts`. */
+/** Special results of `highestVersion`, and the room for the parts of a line: see `wasm/version.ts` and `wasm/memory.ts`. */
 const NO_VERSION = -1
 const UNPLAIN_VERSION = -2
 const PARTS_ROOM = 65_536 - 16
@@ -211,6 +207,7 @@ class WasmBatch implements RecordBatch {
   readonly count: number
   readonly ops: Uint8Array
   readonly keys: Float64Array
+  readonly isRising: boolean
   readonly selection: ObjectRules | undefined
   /** The scanner has already checked the JSON. */
   readonly fault = null
@@ -224,6 +221,7 @@ class WasmBatch implements RecordBatch {
     this.selection = selection
     this.count = wasm.count.value
     this.#bytes = Buffer.from(buffer)
+    this.isRising = wasm.isRising.value !== 0
     this.#rows = new Uint32Array(buffer, wasm.rowsAt.value >>> 0, this.count * ROW_WORDS)
     this.keys = new Float64Array(buffer, wasm.keysAt.value >>> 0, this.count)
     this.ops = new Uint8Array(buffer, wasm.kindsAt.value >>> 0, this.count)
@@ -246,7 +244,7 @@ class WasmBatch implements RecordBatch {
   }
 
   get highestVersion(): string | undefined {
-    const index = this.#wasm.highestVersion()
+    const index = this.#wasm.highestVersion.value
     if (index === NO_VERSION) return undefined
     return index === UNPLAIN_VERSION ? highest(this) : this.versionText(index)
   }
@@ -274,7 +272,10 @@ class WasmBatch implements RecordBatch {
   lines(parts: LineParts): Uint8Array {
     const { prefix, suffix, deleteSuffix } = parts
     const sizes = [prefix.length, suffix.length, deleteSuffix.length] as const
-    const out = acquireBuffer(this.#wasm.lineBytes(...sizes))
+    const most =
+      this.#wasm.recordBytes.value +
+      this.count * (prefix.length + Math.max(suffix.length, deleteSuffix.length))
+    const out = acquireBuffer(most)
     const fits = prefix.length + suffix.length + deleteSuffix.length <= PARTS_ROOM
     if (fits)
       this.#bytes.set(Buffer.concat([prefix, suffix, deleteSuffix]), this.#wasm.partsAt.value)
@@ -292,7 +293,7 @@ class WasmBatch implements RecordBatch {
         at += this.#line(index++, parts, out, at)
       }
     }
-    return out
+    return out.subarray(0, at)
   }
 
   #line(

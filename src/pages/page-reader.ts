@@ -84,8 +84,7 @@ function references(body: Buffer, collection: string, rulesOf: RulesOf) {
         { json, received: whole, key: JSON.stringify([left.collection, left.name, left.value]) },
       ]
     })
-    const end = { count: references.length, ...(nextLink === undefined ? {} : { nextLink }) }
-    return { batch: createJsonBatch(records), end }
+    return { batch: createJsonBatch(records), end: { count: references.length, nextLink } }
   } catch (error) {
     if (error instanceof SyntaxError) throw new MalformedPageError(error.message, { cause: error })
     throw error

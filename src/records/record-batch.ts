@@ -55,6 +55,8 @@ export interface RecordBatch {
   readonly ops: Uint8Array
   /** The numeric keys: integers from 0 to 2^53 - 1; NaN for any other key. */
   readonly keys: Float64Array
+  /** Whether all keys are integers, each higher than the one before; undefined if nobody has looked. */
+  readonly isRising?: boolean | undefined
   /** The key as it is written in the body: `12`, `"a-b"`. */
   keyText(index: number): string
   /** The version without quotes and escapes; undefined if it is missing or not a string. */

@@ -269,6 +269,7 @@ class RewrittenBatch implements RecordBatch {
   readonly count: number
   readonly ops: Uint8Array
   readonly keys: Float64Array
+  readonly isRising: boolean | undefined
   readonly fault: string | null
   readonly #batch: RecordBatch
   readonly #rules: ObjectRules
@@ -277,6 +278,7 @@ class RewrittenBatch implements RecordBatch {
     this.count = batch.count
     this.ops = batch.ops
     this.keys = batch.keys
+    this.isRising = batch.isRising
     this.fault = batch.fault
     this.#batch = batch
     this.#rules = rules

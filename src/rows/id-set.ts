@@ -100,10 +100,12 @@ export function createIdSet(encoded: string | null = null, most = Number.POSITIV
       return bitmaps.get(high(key))?.delete(low(key)) ?? false
     },
     /** Adds the integers among `keys`; NaN, which means a key that is not an integer, is skipped. */
-    addIntegers(keys: Float64Array) {
-      if (isShortRange(keys)) {
-        const [first = 0] = keys
-        bitmapOf(0).addRange(first, first + keys.length)
+    addIntegers(keys: Float64Array, isRising = rises(keys)) {
+      const [first = 0] = keys
+      const end = first + keys.length
+      // A list of which no record was ever deleted.
+      if (isRising && keys.at(-1) === end - 1 && end <= WORD) {
+        bitmapOf(0).addRange(first, end)
         return
       }
       const short = shortIntegers(keys)
@@ -207,22 +209,24 @@ function low(key: number): number {
 
 // The next functions look at each record, and `for (const key of keys)` would take three times as long.
 
-/** Whether the keys increase and are above `bound`. A key that is not an integer is NaN, which no comparison accepts. */
-export function isRising(keys: Float64Array, bound = -1): boolean {
-  let last = bound
+/** Whether the keys of a batch are integers above `bound`, each higher than the one before. */
+export function isRising(
+  { keys, isRising }: Pick<RecordBatch, 'keys' | 'isRising'>,
+  bound = -1,
+): boolean {
+  const [first] = keys
+  return first === undefined || (first > bound && (isRising ?? rises(keys)))
+}
+
+function rises(keys: Float64Array): boolean {
+  let last = -1
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as number
+    // A key that is not an integer is NaN, which no comparison accepts.
     if (!(key > last)) return false
     last = key
   }
   return true
-}
-
-/** Whether the keys are 32-bit integers that increase by one, as in a list of which no record was ever deleted. */
-function isShortRange(keys: Float64Array): boolean {
-  const first = keys[0] ?? Number.NaN
-  for (let i = 0; i < keys.length; i++) if (keys[i] !== first + i) return false
-  return first + keys.length <= WORD
 }
 
 /** The keys as 32-bit integers if all of them are, which is the common and fast case; otherwise undefined. */

@@ -91,8 +91,8 @@ export function skipRepeats(batch: RecordBatch, highestSent: number, sets: KeySe
   const { count, ops, keys } = batch
   const { window, reportedDeleted } = sets
   // Lists usually come in the order of ids.
-  if (isPlain(batch) && isRising(keys, highestSent)) {
-    window.addIntegers(keys)
+  if (isRising(batch, highestSent) && hasOnlyUpserts(batch)) {
+    window.addIntegers(keys, true)
     return keys[count - 1] ?? highestSent
   }
   for (let i = 0; i < count; i++) {
@@ -106,9 +106,11 @@ export function skipRepeats(batch: RecordBatch, highestSent: number, sets: KeySe
 }
 
 /** Whether all records of a batch are upserts with integer keys, which is the common and fast case. */
-export function isPlain({ count, ops, keys }: RecordBatch): boolean {
-  for (let i = 0; i < count; i++) {
-    if (ops[i] !== UPSERT || Number.isNaN(keys[i])) return false
-  }
+export function isPlain(batch: RecordBatch): boolean {
+  return hasOnlyUpserts(batch) && (isRising(batch) || !batch.keys.some(Number.isNaN))
+}
+
+function hasOnlyUpserts({ ops }: RecordBatch): boolean {
+  for (let i = 0; i < ops.length; i++) if (ops[i] !== UPSERT) return false
   return true
 }

@@ -95,9 +95,9 @@ export function createPageOrder(): AnswerOrder {
     },
     settle(batch) {
       const { keys, count } = batch
-      isStillRising &&= isRising(keys, last)
+      isStillRising &&= isRising(batch, last)
       last = keys[count - 1] ?? last
-      return isStillRising || !hasRepeats(keys) ? [] : settle(batch, new Map())
+      return isStillRising || !hasRepeats(batch) ? [] : settle(batch, new Map())
     },
   }
 }
@@ -143,8 +143,8 @@ function settle(batch: RecordBatch, said: Map<Key, Said>): Key[] {
 }
 
 /** Whether a batch may contain a row twice. Increasing keys are the common and fast case. */
-function hasRepeats(keys: Float64Array): boolean {
-  return !isRising(keys) && !isRising(keys.slice().sort())
+function hasRepeats(batch: RecordBatch): boolean {
+  return !isRising(batch) && !isRising({ keys: batch.keys.slice().sort() })
 }
 
 /** Later than every day. */

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import {
   DELETE,
   type LineParts,
@@ -57,6 +58,11 @@ export function observe(
   places.slice(1).forEach((to, index) => {
     const batch = scanner.push(body.slice(places[index], to))
     records.push(...recordsOf(batch))
+    const { keys } = batch
+    assert.equal(
+      batch.isRising,
+      keys.every((key, i) => key > (keys[i - 1] ?? -1)),
+    )
     if (batch.count > 0) highest.push(batch.highestVersion)
     const written = batch.lines(parts)
     lines += Buffer.from(written).toString()
@@ -100,7 +106,7 @@ interface ParsedRecord {
 /** A page as `JSON.parse` reads it. */
 export interface ParsedPage {
   readonly records: readonly ParsedRecord[]
-  readonly end: { readonly nextLink?: string; readonly deltaLink?: string; readonly count: number }
+  readonly end: PageEnd
 }
 
 /** Reads a body with `JSON.parse` and the rules of a page; undefined if it is not valid. */
@@ -117,8 +123,8 @@ export function judgedByParse(body: Uint8Array): ParsedPage | undefined {
   return {
     records: records.filter((record) => record !== undefined),
     end: {
-      ...(nextLink !== undefined && { nextLink }),
-      ...(deltaLink !== undefined && { deltaLink }),
+      nextLink,
+      deltaLink,
       count: records.length,
     },
   }

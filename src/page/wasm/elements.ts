@@ -29,6 +29,7 @@ import {
 } from './names'
 import { KEEP, leftEnd, rewriteRecord, root } from './rewrite'
 import { spoilScript } from './shape'
+import { beginVersions, noteVersion } from './version'
 
 // The facts about the current element (level 0) and its `data` object (level 1).
 const LEVEL_BYTES: u32 = 32
@@ -74,6 +75,7 @@ export function beginRows(at: u32, by: u32): void {
   rowEnd = at
   rowsLimit = at
   count = 0
+  beginVersions()
   elementStart -= by
   if (changeStart) {
     changeStart -= by
@@ -229,6 +231,7 @@ export function addRow(
   store<u32>(row, date, ROW_DATE)
   store<u32>(row, start, ROW_CAME)
   store<u32>(row, end, ROW_CAME + 4)
+  noteVersion(count, version, versionEnd, flags)
   rowEnd += ROW_BYTES
   count++
   elements += 1

@@ -19,7 +19,6 @@ import {
   allocate,
   copy,
   ELEMENT_TOO_LARGE,
-  ESCAPED_VERSION,
   ensure,
   FINE,
   INPUT,
@@ -43,6 +42,7 @@ export { problemAt } from './json'
 export { name, nameAt } from './names'
 export { deltaLinkAt, deltaLinkEnd, itemsSeen, nextLinkAt, nextLinkEnd } from './page'
 export { room, useRules } from './rewrite'
+export { highestVersion } from './version'
 
 /** Where the host writes the parts of lines and reads lines. */
 export const partsAt: u32 = PARTS
@@ -106,101 +106,64 @@ export function scan(): u32 {
 export let keysAt: u32 = 0
 /** One byte per record, which the host reads and may overwrite. */
 export let kindsAt: u32 = 0
+/** Whether all keys are integers, each higher than the one before. */
+export let isRising: bool = true
+/** The size of all records in bytes, each without its final brace. */
+export let recordBytes: f64 = 0
 
 /** Writes the keys and kinds of all rows. */
 function layOutColumns(): void {
   const rowsEnd = rowsAt + count * ROW_BYTES
   keysAt = allocate(count * 9)
   kindsAt = keysAt + count * 8
-  let key = keysAt
+  let at = keysAt
   let kind = kindsAt
+  let last: f64 = -1
+  let rising = true
+  let bytes: u64 = 0
   for (let row = rowsAt; row < rowsEnd; row += ROW_BYTES) {
+    const start = load<u32>(row)
     // The rules were not applied to this record, so nothing of the chunk may be passed on.
-    if (load<u32>(row) == 0) unreachable()
-    store<f64>(key, integer(load<u32>(row, 8), load<u32>(row, 12)))
+    if (start == 0) unreachable()
+    const brackets: u32 = load<u32>(row, ROW_LONE) == 0 ? 0 : 2
+    bytes += load<u32>(row, 4) - start - 1 + brackets
+    const key = integer(load<u32>(row, 8), load<u32>(row, 12))
+    // NaN is not higher than anything.
+    rising = rising && key > last
+    last = key
+    store<f64>(at, key)
     store<u8>(kind, <u8>(load<u32>(row, ROW_FLAGS) & KIND_MASK))
-    key += 8
+    at += 8
     kind++
   }
+  isRising = rising
+  recordBytes = <f64>bytes
 }
 
 function integer(at: u32, end: u32): f64 {
-  if (end - at > 16) return NaN
-  let value: u64 = 0
-  while (at < end) {
-    const digit: u32 = <u32>load<u8>(at++) - 0x30
-    if (digit > 9) return NaN
-    value = value * 10 + digit
-  }
-  return value <= 9007199254740991 ? <f64>value : NaN
+  const length = end - at
+  if (length > 16) return NaN
+  if (length <= 8) return eightDigits(at, length)
+  const high = eightDigits(at, length - 8)
+  const value = high * 100000000 + eightDigits(end - 8, 8)
+  return value <= 9007199254740991 ? value : NaN
 }
 
-/** No record has a version, or comparing bytes is not enough for one of them. */
-const NO_VERSION: i32 = -1
-const UNPLAIN_VERSION: i32 = -2
-
-/** The index of the record with the highest version. */
-export function highestVersion(): i32 {
-  let best: i32 = NO_VERSION
-  let bestAt: u32 = 0
-  let bestEnd: u32 = 0
-  const total = <i32>count
-  for (let i: i32 = 0; i < total; i++) {
-    const row = rowsAt + i * ROW_BYTES
-    const at = load<u32>(row, 16)
-    if (at == 0) continue
-    if (load<u32>(row, ROW_FLAGS) & ESCAPED_VERSION) return UNPLAIN_VERSION
-    const end = load<u32>(row, 20)
-    const order = best < 0 ? 1 : compare(at, end, bestAt, bestEnd)
-    if (order == 0) continue
-    if (order > 0) {
-      if (!plain(at, end)) return UNPLAIN_VERSION
-      best = i
-      bestAt = at
-      bestEnd = end
-    } else if (!plain(at, end)) return UNPLAIN_VERSION
-  }
-  return best
-}
-
-function plain(at: u32, end: u32): bool {
-  while (end - at >= 16) {
-    if (i8x16.bitmask(v128.load(at)) != 0) return false
-    at += 16
-  }
-  return (i8x16.bitmask(v128.load(at)) & ((1 << (end - at)) - 1)) == 0
-}
-
-function compare(a: u32, aEnd: u32, b: u32, bEnd: u32): i32 {
-  const aLength = aEnd - a
-  const bLength = bEnd - b
-  const shared = min<u32>(aLength, bLength)
-  for (let i: u32 = 0; i < shared; i += 16) {
-    const differ = ~i8x16.bitmask(i8x16.eq(v128.load(a + i), v128.load(b + i))) & 0xffff
-    if (differ) {
-      const at = i + ctz(differ)
-      if (at >= shared) break
-      return <i32>load<u8>(a + at) - <i32>load<u8>(b + at)
-    }
-  }
-  return aLength == bLength ? 0 : aLength > bLength ? 1 : -1
+/** The number of at most eight digits; NaN if there is something else among them. */
+function eightDigits(at: u32, length: u32): f64 {
+  // Zeros in front fill the eight bytes; the first digit is in the lowest one.
+  const zeros: u64 = 0x3030303030303030
+  let digits = (load<u64>(at) << (64 - 8 * length)) | ((zeros >> (8 * (length - 1))) >> 8)
+  const isOther =
+    (digits & 0xf0f0f0f0f0f0f0f0) | (((digits + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) >> 4)
+  if (isOther != 0x3333333333333333) return NaN
+  // Neighbours are combined to numbers of two, four and eight digits.
+  digits = ((digits & 0x0f0f0f0f0f0f0f0f) * 2561) >> 8
+  digits = ((digits & 0x00ff00ff00ff00ff) * 6553601) >> 16
+  return <f64>(((digits & 0x0000ffff0000ffff) * 42949672960001) >> 32)
 }
 
 const SKIP: u32 = 3
-
-/** The total size of all lines in bytes. */
-export function lineBytes(head: u32, tail: u32, removedTail: u32): f64 {
-  let total: f64 = 0
-  for (let i: u32 = 0; i < count; i++) {
-    const kind: u32 = load<u8>(kindsAt + i)
-    if (kind == SKIP) continue
-    const row = rowsAt + i * ROW_BYTES
-    const brackets: u32 = load<u32>(row, ROW_LONE) == 0 ? 0 : 2
-    const record = load<u32>(row, 4) - load<u32>(row) - 1 + brackets
-    total += <f64>(head + record + (kind == 0 ? tail : removedTail))
-  }
-  return total
-}
 
 /** The number of bytes that `fill` has written to the window. */
 export let filled: u32 = 0
