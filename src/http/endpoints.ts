@@ -161,6 +161,7 @@ export function resolveLink(
 
 /** Pages of a list keep its path; its changes may have `delta` before or after it. */
 function assertSameCollection(link: string, of: string, endpoints: Endpoints): void {
+  if (withoutQuery(link) === withoutQuery(of)) return
   const own = collectionPath(of, endpoints)
   const path = collectionPath(link, endpoints)
   if (path === own || path === `delta/${own}` || path === `${own}/delta`) return

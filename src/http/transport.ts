@@ -170,10 +170,10 @@ export interface Call {
   /** Sent unchanged, with its dot segments and escapes. */
   readonly url: string
   /** Replaces a URL with personal data in logs and messages. */
-  readonly loggedUrl?: string
+  readonly loggedUrl?: string | undefined
   readonly method: Method
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | undefined
   readonly signal: AbortSignal
 }
 

@@ -34,13 +34,17 @@ export type PageEvent =
   | { readonly type: 'interrupted' }
   | LastEvent
 
-/** The last records of a page, and its end. Its links can be followed. */
-interface LastEvent {
-  readonly type: 'page'
+/** The last records of a page, and its end. */
+interface Page {
   readonly batch: RecordBatch
   readonly end: PageEnd
+}
+
+/** A page whose links can be followed. */
+interface LastEvent extends Page {
+  readonly type: 'page'
   /** Whether it was requested before, and the service may have answered. */
-  readonly isRepeated?: boolean
+  readonly isRepeated: boolean
 }
 
 /** What the pages are read for. */
@@ -161,14 +165,14 @@ export function createPages(settings: PagesSettings) {
         const answer = await requests.get(link, origin.of, tries.isRepeat, onLost)
         waiting.end()
         const body = kind === 'single' ? asPage(answer) : answer
-        const page: LastEvent =
+        const { batch, end } =
           'whole' in body || 'parse' in reader
             ? await whole(
                 'whole' in body ? body.whole : await collected(body.parts, slowestMs),
                 origin,
               )
             : yield* inParts(reader.scanner, body.parts, slowestMs)
-        return { ...page, isRepeated: tries.isRepeat }
+        return { type: 'page', batch, end, isRepeated: tries.isRepeat }
       } catch (error) {
         signal.throwIfAborted()
         const pause = pauseAfter(error, kind, tries, retryPolicy)
@@ -184,13 +188,13 @@ export function createPages(settings: PagesSettings) {
   async function whole(
     chunks: readonly Buffer[],
     { of, slice }: Required<PageOrigin>,
-  ): Promise<LastEvent> {
+  ): Promise<Page> {
     await requests.sendAhead(lastNextLink(chunks), of)
     const { batch, end } =
       'parse' in reader ? reader.parse(Buffer.concat(chunks), slice) : scan(reader.scanner, chunks)
     const isLinkNew = requests.sendAhead(end.nextLink, of)
     if (isLinkNew !== undefined) await isLinkNew
-    return { type: 'page', batch, end }
+    return { batch, end }
   }
 }
 
@@ -268,7 +272,7 @@ async function* inParts(
   scanner: PageScanner,
   chunks: AsyncIterable<Buffer>,
   slowestMs: number,
-): AsyncGenerator<PageEvent, LastEvent> {
+): AsyncGenerator<PageEvent, Page> {
   scanner.begin()
   let isBegun = false
   let bytes = 0
@@ -285,7 +289,7 @@ async function* inParts(
       if (bytes > MAX_PAGE_BYTES || bytes - lastRecord.bytes > MAX_BARREN_BYTES) throw endlessBody()
       if (performance.now() - lastRecord.at > slowestMs) throw tooSlow()
     }
-    return { type: 'page', batch: EMPTY, end: scanner.end() }
+    return { batch: EMPTY, end: scanner.end() }
   } catch (error) {
     const mayPass = error instanceof ConnectorError && error.failure === 'transient'
     if (isBegun && (mayPass || error instanceof MalformedPageError)) yield { type: 'interrupted' }
@@ -304,6 +308,7 @@ function scan(scanner: PageScanner, chunks: readonly Buffer[]) {
 /** Scans the next bytes, and checks that a warehouse can identify rows by their keys. */
 function scanned(scanner: PageScanner, chunks: readonly Buffer[]): RecordBatch {
   const batch = scanner.push(...chunks)
+  if (batch.isRising) return batch
   for (let i = 0; i < batch.count; i++) {
     if (Number.isNaN(batch.keys[i]) && !KEY.test(batch.keyText(i)))
       throw new MalformedPageError(NO_KEY)
