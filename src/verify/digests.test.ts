@@ -2,7 +2,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JsonDigest, roundedNumber } from '../records/json-digest.ts'
-import { dayNumber, keyOf, RowDigest, type RowKey } from './digests.ts'
+import { dayNumber, keyOf, NO_DAY, RowDigest, type RowKey } from './digests.ts'
 import {
   createExactReader,
   createLooseReader,
@@ -258,8 +258,8 @@ describe('a table of rows', () => {
       i % 3 === 0 ? `"text-${i}"` : i * (i % 3 === 1 ? 1 : 2 ** 33),
     )
     expect(keys.every((key) => table.add(rowOf(key, 1, 2), 2))).toBe(true)
-    expect(keys.map((key) => table.find(key))).toEqual(keys.map((_, i) => i))
-    expect(keys.map((_, i) => table.keyOf(i))).toEqual(keys)
+    expect(keys.map((key) => table.keyOf(table.find(key)))).toEqual(keys)
+    expect(new Set(keys.map((key) => table.find(key))).size).toBe(table.count)
     expect([table.find('"text-1"'), table.find(-1), table.find(0.5)]).toEqual([-1, -1, -1])
   })
 
@@ -276,10 +276,33 @@ describe('a table of rows', () => {
     expect([table.isFound(4099), table.isFound(4098)]).toEqual([true, false])
   })
 
-  it('accepts a key once', () => {
+  it('accepts a key once, wherever it comes again', () => {
     const table = new RowTable()
-    expect([table.add(rowOf('"é"', 1), 1), table.add(rowOf('"é"', 2), 1)]).toEqual([true, false])
-    expect(table.count).toBe(1)
+    const keys = ['"é"', '"é"', 5, 9, 7, 9, 5, 7, 8, 10, 8, 10]
+    const added = [true, false, true, true, true, false, false, false, true, true, false, false]
+    expect(keys.map((key) => table.add(rowOf(key, 1), 1))).toEqual(added)
+    expect(table.count).toBe(6)
+  })
+
+  it('keeps rows apart whose keys rise, and those between them', () => {
+    const table = new RowTable()
+    // Every third key comes late. The others are near to each other at first, then far from each other.
+    const keys = Array.from({ length: 20_000 }, (_, i) => i + 1).map((n) =>
+      n % 3 === 0 ? n : n * (n < 9000 ? 100 : 7_000_001),
+    )
+    for (const key of keys) table.add(rowOf(key, key % 7, key), 2)
+    table.end()
+    for (const key of keys) {
+      const index = table.find(key)
+      expect([table.keyOf(index), table.dayOf(index), table.isFound(index)]).toEqual([
+        key,
+        NO_DAY,
+        false,
+      ])
+      expect(table.changedPlaces(index, rowOf(key, key % 7, key + 1), 2)).toEqual([1])
+      table.markFound(index)
+    }
+    expect(Array.from({ length: table.count }, (_, i) => table.isFound(i))).not.toContain(false)
   })
 
   it('keeps a key that is longer than the buffers of the others', () => {
@@ -303,6 +326,7 @@ describe('a table of rows', () => {
     for (const key of [1, 2, 3]) one.add(rowOf(key, key), 1)
     other.add(rowOf(1, 1), 1)
     other.add(rowOf(2, 9), 1)
+    for (const table of [one, other]) table.end()
     expect([1, 2, 3, 4].map((key) => one.hasSame(key, other))).toEqual([true, false, false, true])
   })
 })

@@ -1,150 +1,87 @@
 import type { StreamSpec } from '../records/stream-spec.ts'
-import { NO_DAY, type RowDigest, type RowKey } from './digests.ts'
+import type { RowDigest, RowKey } from './digests.ts'
+import { PackedRows } from './packed-rows.ts'
 import type { RecordReader, RowShape } from './record-reader.ts'
 
-/** The number of rows in a chunk. */
-const CHUNK = 4096
 /** The size of the buffers for the texts of keys, in bytes. */
 const TEXTS = 1024 * 1024
 /** The number of positions for each of these buffers in the number that stands for a text. */
 const PLACES = 2 ** 31
 const LENGTH = 4
 
-interface Chunk {
-  /** The keys: integers, or below 0 the places of their texts. */
-  keys: Float64Array
-  highs: Int32Array
-  lows: Int32Array
-  days: Uint16Array
-  isFound: Uint8Array
-  /** A part of each field's digest for each row, by field. */
-  fields: readonly (FieldParts | undefined)[]
-}
-
 /**
- * The parts of one field: for all rows, or for each row an index into a few different parts. A missing field is null
- * in all rows.
- */
-type FieldParts = Uint16Array | { readonly which: Uint8Array; readonly parts: readonly number[] }
-
-/** The number of different parts that a byte can distinguish. */
-const FEW = 256
-
-/**
- * Copies the parts of a field: most fields have few values, for which one byte per row is enough, and none for a single
- * value.
- */
-function packed(field: Uint16Array): FieldParts {
-  const parts: number[] = []
-  const places = new Map<number, number>()
-  const which = new Uint8Array(field.length)
-  for (const [at, part] of field.entries()) {
-    let place = places.get(part)
-    if (place === undefined) {
-      if (parts.length === FEW) return field.slice()
-      place = parts.push(part) - 1
-      places.set(part, place)
-    }
-    which[at] = place
-  }
-  return { which: parts.length === 1 ? NONE : which, parts }
-}
-
-/** Used if all rows have the same part. */
-const NONE = new Uint8Array(0)
-
-function partAt(field: FieldParts | undefined, at: number): number {
-  if (field === undefined) return 0
-  if (field instanceof Uint16Array) return field[at] as number
-  return field.parts[field.which[at] ?? 0] as number
-}
-
-/**
- * The rows of a table by their keys, with digests instead of values. A row takes about 25 bytes, and at most 2 for
- * each field, so that a million rows need little memory, and no values are in memory.
+ * The rows of a table by their keys, with digests instead of values, so that a million rows need little memory, and no
+ * values are in memory. Rows whose integer keys rise, as most tables have them, need no index.
  */
 export class RowTable {
-  #count = 0
-  readonly #chunks: Chunk[] = []
-  /** A hash table: the index of a row plus 1, at the slot of its key; 0 for a free slot. */
+  /** Each row has a higher key than the one before. They are the first rows of the table. */
+  readonly #rising = new PackedRows()
+  #highest = -1
+  /** The other rows. Their keys are integers, or below 0 the places of their texts. */
+  readonly #others = new PackedRows()
+  /** A hash table of the other rows: the number of a row plus 1, at the slot of its key; 0 for a free slot. */
   #slots = new Int32Array(1024)
   readonly #texts: Buffer[] = []
   #textEnd = TEXTS
-  /** The parts of the last chunk by field, until it is full: buffers that all chunks use one after the other. */
-  readonly #parts: (Uint16Array | undefined)[] = []
+  /** The row after the last one that was found, which is often the next to be looked for. */
+  #next = 0
 
   get count(): number {
-    return this.#count
+    return this.#rising.count + this.#others.count
   }
 
   /** Adds a row with this number of fields; returns false and adds nothing if the key exists. */
   add(row: RowDigest, fields: number): boolean {
-    const slot = this.#slotOf(row.key)
-    if (this.#slots[slot] !== 0) return false
-    const index = this.#count++
-    const chunk = this.#chunkFor(index)
-    const at = index % CHUNK
-    chunk.keys[at] = typeof row.key === 'number' ? row.key : this.#addText(row.key)
-    chunk.highs[at] = row.high
-    chunk.lows[at] = row.low
-    chunk.days[at] = row.day
-    for (let place = 0; place < fields; place++) {
-      const part = row.partOf(place)
-      if (part === 0) continue
-      this.#parts[place] ??= new Uint16Array(CHUNK)
-      const parts = this.#parts[place] as Uint16Array
-      parts[at] = part
+    const { key } = row
+    if (typeof key === 'number' && key > this.#highest) {
+      this.#rising.add(key, row, fields)
+      this.#highest = key
+      return true
     }
-    if (at === CHUNK - 1) this.#pack(chunk, CHUNK)
-    this.#slots[slot] = index + 1
-    if (this.#count * 3 > this.#slots.length * 2) this.#grow()
+    if (typeof key === 'number' && this.#findRising(key) >= 0) return false
+    const slot = this.#slotOf(key)
+    if (this.#slots[slot] !== 0) return false
+    this.#others.add(typeof key === 'number' ? key : this.#addText(key), row, fields)
+    this.#slots[slot] = this.#others.count
+    if (this.#others.count * 3 > this.#slots.length * 2) this.#grow()
     return true
   }
 
   /** Must be called after the last row, before rows are compared. */
   end(): void {
-    const rest = this.#count % CHUNK
-    const last = this.#chunks.at(-1)
-    if (rest === 0 || last === undefined) return
-    last.keys = last.keys.slice(0, rest)
-    last.highs = last.highs.slice(0, rest)
-    last.lows = last.lows.slice(0, rest)
-    last.days = last.days.slice(0, rest)
-    last.isFound = last.isFound.slice(0, rest)
-    this.#pack(last, rest)
-  }
-
-  /** Stores the parts of a chunk with so many rows. */
-  #pack(chunk: Chunk, rows: number): void {
-    chunk.fields = this.#parts.map((parts) => parts && packed(parts.subarray(0, rows)))
-    for (const parts of this.#parts) parts?.fill(0)
+    this.#rising.end()
+    this.#others.end()
   }
 
   /** The index of the row with this key; -1 if there is none. */
   find(key: RowKey): number {
-    return (this.#slots[this.#slotOf(key)] as number) - 1
+    const rising = typeof key === 'number' ? this.#findRising(key) : -1
+    if (rising >= 0) return rising
+    const other = (this.#slots[this.#slotOf(key)] as number) - 1
+    return other < 0 ? -1 : this.#rising.count + other
   }
 
   keyOf(index: number): RowKey {
-    const key = this.#chunkOf(index).keys[index % CHUNK] as number
+    const key = this.#rowsAt(index).keyAt(this.#placeOf(index))
     return key >= 0 ? key : this.#textAt(key).toString('utf8')
   }
 
   dayOf(index: number): number {
-    return this.#chunkOf(index).days[index % CHUNK] ?? NO_DAY
+    return this.#rowsAt(index).dayAt(this.#placeOf(index))
   }
 
   markFound(index: number): void {
-    this.#chunkOf(index).isFound[index % CHUNK] = 1
+    this.#rowsAt(index).markFound(this.#placeOf(index))
   }
 
   isFound(index: number): boolean {
-    return this.#chunkOf(index).isFound[index % CHUNK] === 1
+    return this.#rowsAt(index).isFound(this.#placeOf(index))
   }
 
   isSame(index: number, { high, low }: Pick<RowDigest, 'high' | 'low'>): boolean {
-    const { highs, lows } = this.#chunkOf(index)
-    return highs[index % CHUNK] === high && lows[index % CHUNK] === low
+    const rows = this.#rowsAt(index)
+    const at = this.#placeOf(index)
+    return rows.highAt(at) === high && rows.lowAt(at) === low
   }
 
   /** Whether both tables have the same fields for this key, or both have no row for it. */
@@ -152,48 +89,53 @@ export class RowTable {
     const index = this.find(key)
     const there = other.find(key)
     if (index < 0 || there < 0) return index === there
-    const { highs, lows } = other.#chunkOf(there)
-    const [high = 0, low = 0] = [highs[there % CHUNK], lows[there % CHUNK]]
-    return this.isSame(index, { high, low })
+    const rows = other.#rowsAt(there)
+    const at = other.#placeOf(there)
+    return this.isSame(index, { high: rows.highAt(at), low: rows.lowAt(at) })
   }
 
   /** The places of the fields that differ between a row of the table and another one. */
   changedPlaces(index: number, row: RowDigest, fields: number): number[] {
-    const chunk = this.#chunkOf(index)
+    const rows = this.#rowsAt(index)
+    const at = this.#placeOf(index)
     const places: number[] = []
     for (let place = 0; place < fields; place++)
-      if (partAt(chunk.fields[place], index % CHUNK) !== row.partOf(place)) places.push(place)
+      if (rows.partAt(at, place) !== row.partOf(place)) places.push(place)
     return places
   }
 
-  #chunkOf(index: number): Chunk {
-    return this.#chunks[Math.floor(index / CHUNK)] as Chunk
+  #rowsAt(index: number): PackedRows {
+    return index < this.#rising.count ? this.#rising : this.#others
   }
 
-  #chunkFor(index: number): Chunk {
-    const last = this.#chunks[Math.floor(index / CHUNK)]
-    if (last !== undefined) return last
-    const chunk = {
-      keys: new Float64Array(CHUNK),
-      highs: new Int32Array(CHUNK),
-      lows: new Int32Array(CHUNK),
-      days: new Uint16Array(CHUNK),
-      isFound: new Uint8Array(CHUNK),
-      fields: [],
+  #placeOf(index: number): number {
+    return index < this.#rising.count ? index : index - this.#rising.count
+  }
+
+  /** The row with this key among those that rise; -1 if there is none. */
+  #findRising(key: number): number {
+    let [from, to] = [0, this.#rising.count]
+    if (key > this.#highest) return -1
+    if (this.#next < to && this.#rising.keyAt(this.#next) === key) return this.#next++
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      if (this.#rising.keyAt(middle) < key) from = middle + 1
+      else to = middle
     }
-    this.#chunks.push(chunk)
-    return chunk
+    if (this.#rising.keyAt(from) !== key) return -1
+    this.#next = from + 1
+    return from
   }
 
-  /** The slot of the row with this key, or the free slot for it. */
+  /** The slot of another row with this key, or the free slot for it. */
   #slotOf(key: RowKey): number {
     const text = typeof key === 'string' ? Buffer.from(key) : undefined
     const mask = this.#slots.length - 1
-    let slot = (typeof key === 'number' ? hashOfNumber(key) : hashOfText(key)) & mask
+    let slot = hashOf(key) & mask
     for (;;) {
-      const index = (this.#slots[slot] as number) - 1
-      if (index < 0) return slot
-      const stored = this.#chunkOf(index).keys[index % CHUNK] as number
+      const row = (this.#slots[slot] as number) - 1
+      if (row < 0) return slot
+      const stored = this.#others.keyAt(row)
       const isSame =
         text === undefined ? stored === key : stored < 0 && this.#textAt(stored).equals(text)
       if (isSame) return slot
@@ -204,11 +146,11 @@ export class RowTable {
   #grow(): void {
     this.#slots = new Int32Array(this.#slots.length * 2)
     const mask = this.#slots.length - 1
-    for (let index = 0; index < this.#count; index++) {
-      const key = this.keyOf(index)
-      let slot = (typeof key === 'number' ? hashOfNumber(key) : hashOfText(key)) & mask
+    for (let row = 0; row < this.#others.count; row++) {
+      const key = this.#others.keyAt(row)
+      let slot = hashOf(key >= 0 ? key : this.#textAt(key).toString('utf8')) & mask
       while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
-      this.#slots[slot] = index + 1
+      this.#slots[slot] = row + 1
     }
   }
 
@@ -234,6 +176,10 @@ export class RowTable {
     const start = at + LENGTH
     return buffer.subarray(start, start + buffer.readUInt32LE(at))
   }
+}
+
+function hashOf(key: RowKey): number {
+  return typeof key === 'number' ? hashOfNumber(key) : hashOfText(key)
 }
 
 function hashOfNumber(key: number): number {
