@@ -178,7 +178,7 @@ export function failureOf(error: unknown): LandingFailure {
 }
 
 /** The memory for reading all rows, in megabytes; with more, DuckDB would keep blocks of the file that are read once. */
-const READING_MB = 16
+const READING_MB = 8
 /** What it may become for the sake of one row. */
 const MOST_MB = 4096
 /** DuckDB has several copies of so many rows at once. */
