@@ -1,4 +1,5 @@
 import { type Column, HELPER, KNOWN_FROM, KNOWN_UNTIL } from './column.ts'
+import { ALL, type KeyRange, keyRanges } from './key-ranges.ts'
 import type { Dialect, Landing, RowFile } from './landing.ts'
 import { PRESENT } from './row-file.ts'
 import { quoted, type Table } from './sql.ts'
@@ -121,10 +122,12 @@ async function replaceChanged(
 ): Promise<number> {
   const { place, columns, history, others } = table
   const { updates } = landing.sql
-  const changed = await landing.scratch(
-    '_protime_changed',
-    changes(landing.sql, table, incoming, { isRead, isWhole }),
-  )
+  const ranges = isWhole ? await rangesOf(landing, table, incoming) : [ALL]
+  const inRange = (range: KeyRange) =>
+    changes(landing.sql, table, incoming, { isRead, isWhole, range })
+  const [first = ALL, ...more] = ranges
+  const changed = await landing.scratch('_protime_changed', inRange(first))
+  for (const range of more) await landing.run(`INSERT INTO ${changed} ${inRange(range)}`)
   const [[before, after] = []] = await landing.query(
     `SELECT count(*) FILTER (WHERE one.${IS_THERE}), count(*) FILTER (WHERE one.${COMES}) FROM ${changed} AS one`,
   )
@@ -175,16 +178,34 @@ async function replaceChanged(
   return rows + Number(after) - Number(before)
 }
 
-/** Selects the keys that differ: with what the table has of them, and what comes. */
+/** The ranges of keys that are compared one after the other. */
+async function rangesOf(
+  landing: Landing,
+  { place, columns, keys }: Table,
+  incoming: Incoming,
+): Promise<readonly KeyRange[]> {
+  const [column, ...others] = columns.filter(({ property }) => keys.includes(property))
+  const isPlain = others.length === 0 && column?.type === 'BIGINT'
+  if (landing.sql.updates || !isPlain) return [ALL]
+  return keyRanges(landing, `one.${quoted(column.name)}`, [place, incoming])
+}
+
+interface Comparing extends Pick<Settling, 'isRead' | 'isWhole'> {
+  readonly range: KeyRange
+}
+
+/** Selects the keys in a range that differ: with what the table has of them, and what comes. */
 function changes(
   sql: Dialect,
   table: Table,
   incoming: Incoming,
-  { isRead, isWhole }: Pick<Settling, 'isRead' | 'isWhole'>,
+  { isRead, isWhole, range }: Comparing,
 ): string {
   const { place, columns, history } = table
   const others = sql.updates ? [] : [...table.others]
   const [old, came] = [keysOf(sql, table, 'old'), keysOf(sql, table, 'came')]
+  const within = (from: string, [key = '']: readonly string[], more = '') =>
+    `(SELECT *${more} FROM ${from} WHERE ${range(key)})`
   const comes = `coalesce(came.${IS_PRESENT}, false)`
   const rowOf = (alias: string, isFilled = (_: Column) => false) =>
     columns
@@ -206,8 +227,8 @@ function changes(
   return `SELECT ${old.map((key, i) => `coalesce(${key}, ${came[i]}) AS ${KEY}${i}`).join(', ')},
       old.${IS_THERE} IS NOT NULL AS ${IS_THERE}, ${comes} AS ${COMES}, ${closes} AS ${CLOSES}, old.${KNOWN_FROM}
       ${others.map((name, i) => `, old.${quoted(name)} AS ${OTHER}${i}`).join('')}
-    FROM (SELECT *, true AS ${IS_THERE} FROM ${place}) AS old
-    ${isWhole ? 'FULL' : 'RIGHT'} JOIN ${incoming} AS came ON ${old.map((key, i) => `${key} = ${came[i]}`).join(' AND ')}
+    FROM ${within(`${place} AS old`, old, `, true AS ${IS_THERE}`)} AS old
+    ${isWhole ? 'FULL' : 'RIGHT'} JOIN ${within(`${incoming} AS came`, came)} AS came ON ${old.map((key, i) => `${key} = ${came[i]}`).join(' AND ')}
     WHERE CASE WHEN old.${IS_THERE} IS NULL THEN ${comes} WHEN NOT ${comes} THEN true
       ELSE (${rowOf('old')}) IS DISTINCT FROM (${rowOf('came')}) END`
 }
