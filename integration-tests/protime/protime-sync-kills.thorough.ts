@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DuckDBConnection } from '@duckdb/node-api'
 import { beforeEach, expect, it } from 'vitest'
 import type { Tenant } from '../engines/tenant.ts'
 import { temporariesBeside } from '../testing/files.ts'
@@ -166,3 +167,31 @@ it.each([
     expect(readdirSync(folder).sort()).toEqual(['acme.duckdb', 'config.json'])
   },
 )
+
+it('a first sync that is killed as soon as its file is there leaves one that every command reads', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { config, warehouse, words } = settle()
+  const { run } = DuckDBConnection.prototype
+  DuckDBConnection.prototype.run = async function (sql, ...others) {
+    if (existsSync(warehouse) && !/^(SET|SELECT) /.test(sql))
+      throw new Error('IO Error: the process was killed')
+    return run.call(this, sql, ...others)
+  }
+  try {
+    expect(await protime(...words)).toMatchObject({ exitCode: 1 })
+  } finally {
+    DuckDBConnection.prototype.run = run
+  }
+  const place = words.slice(1)
+  for (const [exitCode, ...command] of [
+    [1, 'status'],
+    [2, 'close', '2026-10'],
+    [4, 'person', 'export', '1'],
+    [2, 'person', 'erase', '1'],
+    [2, 'verify'],
+  ] as const)
+    expect([command, await protime(...command, ...place)]).toMatchObject([command, { exitCode }])
+  expect(await protime(...words, '--rewrite')).toMatchObject({ exitCode: 0 })
+  expect(await verifiedDifferences(config, '--warehouse', warehouse)).toEqual([])
+})

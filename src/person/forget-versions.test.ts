@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { accountTables } from '../warehouse/account.ts'
 import type { Column } from '../warehouse/column.ts'
 import type { Landing } from '../warehouse/landing.ts'
 import { landingInProcess } from '../warehouse/postgres/testing/pglite.ts'
 import { closedPlace, createTable } from '../warehouse/sql.ts'
-import { knownTables, storeColumns } from '../warehouse/tables.ts'
+import { storeColumns } from '../warehouse/tables.ts'
 import { forgetVersions } from './forget-versions.ts'
 
 let landing: Landing
@@ -24,7 +25,7 @@ it('versions are forgotten in PostgreSQL, although it reads no member of an obje
   const own = { keys: ['id'], history: undefined, others: new Set<string>() }
   await landing.run(
     [
-      ...knownTables(sql),
+      ...accountTables(sql),
       createTable(sql, { place, columns }),
       ...storeColumns(sql, { name: 'clockings', place, columns, ...own }, []),
       `INSERT INTO ${place} (id, person, person_json) VALUES

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { claim, isOwned, nextMoment, readStates, storeStates } from './account.ts'
 import { createLanding } from './duckdb/landing.ts'
 import type { Landing, Owner } from './landing.ts'
-import { knownTables } from './tables.ts'
 
 const OWNER: Owner = { tenant: 'acme', environment: 'production', redaction: 'abc' }
 const UNOWNED = 'DROP TABLE _protime.owner'
@@ -13,7 +12,7 @@ beforeEach(async () => {
   const connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect()
   landing = createLanding('', { connection, close: () => connection.closeSync() })
   const { sql } = landing
-  const statements = ['CREATE SCHEMA _protime', ...claim(sql, OWNER), ...knownTables(sql)]
+  const statements = ['CREATE SCHEMA _protime', ...claim(sql, OWNER)]
   await landing.run(statements.join(';\n'))
 })
 afterEach(() => landing.close())

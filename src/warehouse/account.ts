@@ -72,15 +72,18 @@ export async function openOwned(
   )
 }
 
-/** Makes the tenant the owner of a landing. */
-export function claim(
-  { schemas: { account }, literal }: Dialect,
-  { tenant, environment, redaction }: Owner,
-): string[] {
+/**
+ * Makes the tenant the owner of a landing. What has an owner has the whole account, also after a kill: whoever reads it need
+ * not ask for each table.
+ */
+export function claim(sql: Dialect, { tenant, environment, redaction }: Owner): string[] {
+  const { schemas, literal } = sql
+  const { account } = schemas
   const owner = [tenant, environment, redaction].map(literal).join(', ')
   return [
     `CREATE TABLE ${account}.owner (format INTEGER, tenant VARCHAR, environment VARCHAR, redaction VARCHAR, history VARCHAR, moment TIMESTAMPTZ)`,
     `INSERT INTO ${account}.owner VALUES (${FORMAT}, ${owner}, NULL, NULL)`,
+    ...accountTables(sql),
   ]
 }
 
@@ -171,12 +174,25 @@ export interface SyncEnd {
   readonly failures: ReadonlyMap<string, IdentifiedMessage>
 }
 
-/** The account of the syncs: how old the rows are, and what went wrong. */
+/** The account, beside its owner. */
 export function accountTables({ schemas: { account } }: Dialect): string[] {
   return [
-    `CREATE TABLE IF NOT EXISTS ${account}.syncs (number BIGINT, began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)`,
-    `CREATE TABLE IF NOT EXISTS ${account}.streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR, failure_id VARCHAR, generation BIGINT, next_generation BIGINT, next_rows BIGINT, longest BIGINT, known_since TIMESTAMPTZ)`,
-  ]
+    // Without a primary key: after a disk was full, DuckDB finds keys in an index that the table does not have.
+    'states (stream VARCHAR, state JSON NOT NULL, starts_over BOOLEAN NOT NULL)',
+    // A property is its JSON text: no other has half of a surrogate pair.
+    'columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR, variant_of VARCHAR)',
+    'members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)',
+    // Only those views are made whose statements have changed, or that others have changed.
+    'described (stream VARCHAR, digest VARCHAR, view VARCHAR)',
+    'places (stream VARCHAR, place VARCHAR, name VARCHAR)',
+    // Of streams with a history, the members of records that complete reads have had, and since when.
+    'fields (stream VARCHAR, property VARCHAR, known_from TIMESTAMPTZ)',
+    // The periods that were closed, each with the moment of the last commit before.
+    'closes (period VARCHAR, first_day DATE, last_day DATE, closed_at TIMESTAMPTZ)',
+    // How old the rows are, and what went wrong.
+    'syncs (number BIGINT, began TIMESTAMPTZ, ended TIMESTAMPTZ, exit INTEGER, records BIGINT)',
+    'streams (stream VARCHAR, last_complete TIMESTAMPTZ, rows BIGINT, failure VARCHAR, failure_id VARCHAR, generation BIGINT, next_generation BIGINT, next_rows BIGINT, longest BIGINT, known_since TIMESTAMPTZ)',
+  ].map((table) => `CREATE TABLE IF NOT EXISTS ${account}.${table}`)
 }
 
 /**

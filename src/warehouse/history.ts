@@ -6,17 +6,6 @@ import { closedName, closedPlace, type History, quoted, type Table } from './sql
 /** How long closed versions are kept: an interval of SQL, or this. */
 export const FOREVER = 'forever'
 
-/**
- * Of streams with a history, the members of records that complete reads have had, and since when; and the periods that were
- * closed, each with the moment of the last commit before.
- */
-export function historyTables({ schemas: { account } }: Dialect): string[] {
-  return [
-    `CREATE TABLE IF NOT EXISTS ${account}.fields (stream VARCHAR, property VARCHAR, known_from TIMESTAMPTZ)`,
-    `CREATE TABLE IF NOT EXISTS ${account}.closes (period VARCHAR, first_day DATE, last_day DATE, closed_at TIMESTAMPTZ)`,
-  ]
-}
-
 /** How long a landing keeps closed versions; undefined if it keeps none. Only reads. */
 export async function historySpan(landing: Landing): Promise<string | undefined> {
   const { account } = landing.sql.schemas

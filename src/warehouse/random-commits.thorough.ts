@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { accountTables } from './account.ts'
 import { type Column, KNOWN_FROM, KNOWN_UNTIL } from './column.ts'
 import { createLanding } from './duckdb/landing.ts'
-import { historyTables, noteRead } from './history.ts'
+import { noteRead } from './history.ts'
 import type { Landing } from './landing.ts'
 import { type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
 import { landingInProcess } from './postgres/testing/pglite.ts'
@@ -69,9 +69,7 @@ describe.each(Object.keys(ENGINES) as (keyof typeof ENGINES)[])(
     beforeAll(async () => {
       opened = await ENGINES[engine]()
       const { landing } = opened
-      await landing.atomically(() =>
-        landing.run([...accountTables(landing.sql), ...historyTables(landing.sql)].join(';\n')),
-      )
+      await landing.atomically(() => landing.run(accountTables(landing.sql).join(';\n')))
     })
     afterAll(() => opened.close())
 

@@ -18,23 +18,10 @@ import {
   quoted,
   type Table,
 } from './sql.ts'
-import { type StoredViews, storedNames, storedViews, viewTables } from './views.ts'
+import { type StoredViews, storedNames, storedViews } from './views.ts'
 
 /** Members of an open object with more members than this are only in its JSON. */
 const MAX_MEMBERS = 100
-
-/** The account of the tables, their views, and the states of their rows. */
-export function knownTables(sql: Dialect): string[] {
-  const { account } = sql.schemas
-  return [
-    // Without a primary key: after a disk was full, DuckDB finds keys in an index that the table does not have.
-    `CREATE TABLE IF NOT EXISTS ${account}.states (stream VARCHAR, state JSON NOT NULL, starts_over BOOLEAN NOT NULL)`,
-    // A property is its JSON text: no other has half of a surrogate pair.
-    `CREATE TABLE IF NOT EXISTS ${account}.columns (stream VARCHAR, position INTEGER, property VARCHAR, name VARCHAR, type VARCHAR, variant_of VARCHAR)`,
-    `CREATE TABLE IF NOT EXISTS ${account}.members (stream VARCHAR, name VARCHAR, pointer VARCHAR, member VARCHAR)`,
-    ...viewTables(sql),
-  ]
-}
 
 /** What the file says of its tables and views, by the names of streams, and what of them exists. */
 export interface StoredTables {

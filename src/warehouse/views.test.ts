@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { accountTables } from './account.ts'
 import { columnsOf } from './column-names.ts'
 import type { Landing } from './landing.ts'
 import { landingInProcess } from './postgres/testing/pglite.ts'
 import { createTable } from './sql.ts'
 import { streamOf } from './testing/list-source.ts'
-import { createViews, storedViews, storeViews, viewTables } from './views.ts'
+import { createViews, storedViews, storeViews } from './views.ts'
 
 let landing: Landing
 let end: () => Promise<void>
 beforeAll(async () => {
   ;({ landing, end } = await landingInProcess(['theirs']))
-  await landing.run(viewTables(landing.sql).join(';'))
+  await landing.run(accountTables(landing.sql).join(';'))
 })
 afterAll(() => end())
 

@@ -3,14 +3,6 @@ import { type IdentifiedMessage, warningOf } from '../ground/message-ids.ts'
 import { type Description, describe, type ValuePlace } from './flat-view.ts'
 import type { Dialect, FlatView, Landing, ViewDigests } from './landing.ts'
 
-/** The account of the views, so that only those are made whose statements have changed, or that others have changed. */
-export function viewTables({ schemas: { account } }: Dialect): string[] {
-  return [
-    `CREATE TABLE IF NOT EXISTS ${account}.described (stream VARCHAR, digest VARCHAR, view VARCHAR)`,
-    `CREATE TABLE IF NOT EXISTS ${account}.places (stream VARCHAR, place VARCHAR, name VARCHAR)`,
-  ]
-}
-
 /** The views of a stream that were made, by digests. */
 export interface StoredViews {
   /** Of the statements. */

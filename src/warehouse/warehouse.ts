@@ -23,7 +23,7 @@ import { columnsOf } from './column-names.ts'
 import { damageOf, warningOfDamage } from './damage.ts'
 import { valuesIn, warnOfEmptied } from './emptied-columns.ts'
 import type { Description } from './flat-view.ts'
-import { expireHistory, historySpan, historyTables, keepHistory, noteRead } from './history.ts'
+import { expireHistory, historySpan, keepHistory, noteRead } from './history.ts'
 import type { Dialect, Landing, Owner, Patience } from './landing.ts'
 import { engineOf } from './landings.ts'
 import { assertAllWait, type Load, loadRows, type Progress, partsOf } from './load-rows.ts'
@@ -32,7 +32,6 @@ import { alterTable, keyColumns, nextOf, quoted, type Table } from './sql.ts'
 import {
   assertNameIsFree,
   historyOf,
-  knownTables,
   newMembers,
   othersAmong,
   prepareTable,
@@ -117,7 +116,7 @@ export async function openLanding(
     const isOurs = await isOwned(landing, path, owner)
     const statements = [
       ...(isOurs ? [] : claim(sql, owner)),
-      ...[...knownTables(sql), ...accountTables(sql), ...historyTables(sql)],
+      ...accountTables(sql),
       ...(history === undefined ? [] : [keepHistory(sql, history)]),
     ]
     const opened = landing.atomically(async () => {

@@ -2,10 +2,10 @@ import { basename } from 'node:path'
 import type { Log } from '../../protocol/connector.ts'
 import { accountTables, FORMAT, FORMAT_BEFORE } from '../account.ts'
 import { type Column, KNOWN_FROM, KNOWN_UNTIL } from '../column.ts'
-import { FOREVER, historySpan, historyTables, keepHistory } from '../history.ts'
+import { FOREVER, historySpan, keepHistory } from '../history.ts'
 import type { Dialect, Landing, OwnTables } from '../landing.ts'
 import { closedPlace, createTable, quoted } from '../sql.ts'
-import { knownTables, storedColumns } from '../tables.ts'
+import { storedColumns } from '../tables.ts'
 
 /** The column that said which complete read had written a row, in files of the form before, */
 export const GENERATION_BEFORE = '_generation'
@@ -40,8 +40,7 @@ export async function takeOver(landing: Landing, path: string, log: Log): Promis
         : []),
       'DROP TABLE IF EXISTS _protime.states',
       'DROP TABLE IF EXISTS _protime.described',
-      ...knownTables(landing.sql),
-      ...[...accountTables(landing.sql), ...historyTables(landing.sql)],
+      ...accountTables(landing.sql),
       ...(hasStates
         ? ['INSERT INTO _protime.states SELECT stream, state, true FROM temp._protime_states']
         : []),
