@@ -25,15 +25,23 @@
     {#- JSON null becomes null. -#}
     {{ return("nullif(json_extract(" ~ ('to_json(' ~ column ~ ')' if not protime.is_text(dtype) else column) ~ ", " ~ path ~ "), 'null'::json)") }}
   {%- endif -%}
-  {{ return('json_extract_string(' ~ column ~ ', ' ~ path ~ ')' if steps or dtype == 'json' else column) }}
+  {%- if dtype == 'json' and not steps -%}
+    {#- DuckDB reads numbers as doubles. The text of a whole column has all digits. -#}
+    {{ return("case json_type(" ~ column ~ ") when 'NULL' then null when 'VARCHAR' then json_extract_string(" ~ column ~ ", '$') else cast(" ~ column ~ " as varchar) end") }}
+  {%- endif -%}
+  {{ return('json_extract_string(' ~ column ~ ', ' ~ path ~ ')' if steps else column) }}
 {% endmacro %}
 
 {% macro postgres__value_at(column, dtype, steps, type) %}
   {%- if type != 'json' and not steps and dtype not in ['json', 'jsonb'] -%}{{ return(column) }}{%- endif -%}
-  {%- set json = 'cast(' ~ column ~ ' as jsonb)' if protime.is_text(dtype) else 'to_jsonb(' ~ column ~ ')' -%}
+  {%- set json = 'to_json(' ~ column ~ ')' -%}
+  {%- if dtype != 'jsonb' and protime.is_text(dtype) -%}
+    {#- PostgreSQL reads no member of JSON that has a NUL. `json` keeps the form of numbers, which jsonb does not. -#}
+    {%- set json = "cast(replace(cast(" ~ column ~ " as text), '\\u0000', '\\ufffd') as json)" -%}
+  {%- endif -%}
   {%- set path = "'{" ~ steps | join(',') ~ "}'" -%}
   {#- JSON null becomes null: target-postgres stores a missing object as JSON null. -#}
-  {{ return("nullif(" ~ json ~ " #> " ~ path ~ ", 'null'::jsonb)" if type == 'json' else '(' ~ json ~ ' #>> ' ~ path ~ ')') }}
+  {{ return("nullif(cast(" ~ json ~ " #> " ~ path ~ " as jsonb), 'null'::jsonb)" if type == 'json' else '(' ~ json ~ ' #>> ' ~ path ~ ')') }}
 {% endmacro %}
 
 {#- One member of an object without a schema, as text. -#}

@@ -239,8 +239,12 @@ from {{ protime.rows_of(tenant, relation, present) }}{{ ' where ' ~ adapter.quot
   {{- return('case ' ~ location ~ ' ' ~ cases | join(' ') ~ ' else ' ~ usual ~ ' end' if cases else usual) -}}
 {% endmacro %}
 
-{#- The clocks' time at a minute of a day: below 0 it is on the day before, above 1439 on the day after. -#}
-{% macro at_minute(day, minute) %}{{ return('cast(' ~ dbt.dateadd('minute', minute, day) ~ ' as ' ~ dbt.type_timestamp() ~ ')') }}{% endmacro %}
+{#- The clocks' time at a minute of a day: below 0 it is on the day before, above 1439 on the day after. Null if no warehouse could add as many. -#}
+{% macro at_minute(day, minute) %}
+  {%- set most = 2147483647 -%}
+  {%- set added = 'case when ' ~ minute ~ ' between -' ~ most ~ ' and ' ~ most ~ ' then ' ~ minute ~ ' end' -%}
+  {{ return('cast(' ~ dbt.dateadd('minute', added, day) ~ ' as ' ~ dbt.type_timestamp() ~ ')') }}
+{% endmacro %}
 
 {#-
   The absolute time of a time of the clocks in a time zone. Of an hour that the clocks repeat, it is the second one, in winter time. In

@@ -13,6 +13,8 @@
     ['2026-03-29', '180', 'Europe/Brussels', '2026-03-29 01:00:00'],
     ['2026-07-01', '480', 'Europe/Lisbon', '2026-07-01 07:00:00'],
     ['2026-07-01', '480', none, none],
+    ['2026-07-01', '3000000000', 'Europe/Brussels', none],
+    ['2026-07-01', '-9223372036854775808', 'Europe/Brussels', none],
 ] %}
 {%- for day, minute, zone, expected in cases %}
 {%- set local = protime.at_minute("cast('" ~ day ~ "' as date)", minute) %}
