@@ -4,6 +4,8 @@
   if there are several paths, separated by |, the first one with a value is used.
 -#}
 {% macro stage(stream, key, columns) %}
+{#- A view of ended versions would keep `protime history off --forget` from dropping them in PostgreSQL. -#}
+{%- if var('protime_as_of', none) %}{{ config(materialized='table') }}{% endif -%}
 {#- While dbt parses, it needs nothing but the source. -#}
 {%- if not execute %}{{ return(source('protime', stream)) }}{% endif -%}
 {%- set lists = {} -%}
@@ -56,11 +58,16 @@ union all
 {% macro rows_of(tenant, relation, present) %}
   {%- set closed = protime.table_beside(tenant, 'account', 'closed_' ~ relation.identifier) if var('protime_as_of', none) else none -%}
   {%- if closed is none -%}{{ return(relation) }}{%- endif -%}
-  {%- set names = [] -%}
-  {%- for column in present %}{% do names.append(adapter.quote(column.name)) %}{% endfor -%}
+  {%- set present_then = adapter.get_columns_in_relation(closed) -%}
+  {#- A column that somebody has added to the table is not in the versions. -#}
+  {%- set names, names_then = [], [] -%}
+  {%- for column in present %}
+    {%- do names.append(adapter.quote(column.name)) %}
+    {%- do names_then.append(names[-1] if column.name in present_then | map(attribute='name') else 'null') %}
+  {%- endfor -%}
   {%- set begun = protime.staged(['_known_from'], 'timestamp', present) ~ ' <= ' ~ protime.as_of() -%}
-  {%- set ended = protime.staged(['_known_until'], 'timestamp', adapter.get_columns_in_relation(closed)) ~ ' <= ' ~ protime.as_of() -%}
-  {{ return('(select ' ~ names | join(', ') ~ ' from ' ~ relation ~ ' where ' ~ begun ~ ' union all select ' ~ names | join(', ') ~ ' from ' ~ closed
+  {%- set ended = protime.staged(['_known_until'], 'timestamp', present_then) ~ ' <= ' ~ protime.as_of() -%}
+  {{ return('(select ' ~ names | join(', ') ~ ' from ' ~ relation ~ ' where ' ~ begun ~ ' union all select ' ~ names_then | join(', ') ~ ' from ' ~ closed
     ~ ' where ' ~ begun ~ ' and not ' ~ ended ~ ') held') }}
 {% endmacro %}
 

@@ -26,8 +26,8 @@ const BUILT = ['--select', ...[...MARTS, 'audit'].map((name) => `+protime__${nam
 /** A warehouse of `protime sync`, where its account is, and a dbt that reads it. */
 interface Closed {
   readonly address: string
-  /** Runs a statement on the account. */
-  account(statement: (schema: string) => string): Promise<unknown>
+  /** Runs a statement on the account and the tables. */
+  change(statement: (account: string, tables: string) => string): Promise<unknown>
   readonly landing: Pick<LoadedLanding, 'dbt' | 'models' | 'attached'>
 }
 
@@ -81,7 +81,7 @@ function inFile(tools: Tools, folder: string): Closed {
   const place = { protime_database: 'raw', protime_schema: 'main' }
   return {
     address: file,
-    account: (statement) => statementsIn(file, statement('_protime')),
+    change: (statement) => statementsIn(file, statement('_protime', 'main')),
     landing: {
       dbt: (words, variables) =>
         dbtOf({ tools, folder }, target, { ...place, ...variables }, words),
@@ -96,7 +96,7 @@ function inServer(tools: Tools, folder: string, postgres: PostgreSql): Closed {
   const target = { ...postgresTarget(postgres, 'postgres'), schema: 'corrections', threads: 2 }
   return {
     address: `postgres://${user}@127.0.0.1:${port}/postgres?schema=closed`,
-    account: (statement) => postgres.query(statement('closed_meta')),
+    change: (statement) => postgres.query(statement('closed_meta', 'closed')),
     landing: {
       dbt: (words, variables) =>
         dbtOf({ tools, folder }, target, { protime_schema: 'closed', ...variables }, words),
@@ -111,7 +111,7 @@ function inServer(tools: Tools, folder: string, postgres: PostgreSql): Closed {
 
 async function expectToldExactly(
   tools: Tools,
-  { address, account, landing }: Closed,
+  { address, change, landing }: Closed,
   { emulator, folder, postgres }: { emulator: Emulator; folder: string; postgres: PostgreSql },
 ): Promise<void> {
   const config = join(folder, 'config.json')
@@ -163,12 +163,14 @@ async function expectToldExactly(
     changed.toSorted((a, b) => (a.field < b.field ? -1 : 1)),
   )
   await expectPageHolds(month, query, tools)
-  await expectKnownThen({ account, landing }, closed_at, then, tools)
+  await expectKnownThen({ change, landing }, closed_at, then, tools)
+  // Nothing that dbt has made then keeps the history.
+  await protime('history', 'off', '--forget')
 }
 
 /** As of the moment of the close, the marts are what they were then; but nobody knows what a stream was before its history began. */
 async function expectKnownThen(
-  { account, landing }: Omit<Closed, 'address'>,
+  { change, landing }: Omit<Closed, 'address'>,
   closedAt: string,
   then: readonly (readonly string[])[],
   { projectFolder }: Tools,
@@ -178,8 +180,9 @@ async function expectKnownThen(
     return MARTS.filter((_, i) => rows[i]?.join() !== others[i]?.toSorted().join())
   }
   expectSame(await differing(then), MARTS)
-  await account(
-    (schema) => `update ${schema}.streams set known_since = now() where stream = 'breaks'`,
+  await change(
+    (account, tables) =>
+      `update ${account}.streams set known_since = now() where stream = 'breaks'; alter table ${tables}.people add column theirs int`,
   )
   const without = ['--exclude', 'resource_type:test,path:models/staging']
   const variables = guideBlock('sh as of', join(projectFolder, 'docs/history.md'))
