@@ -134,14 +134,14 @@
 {#- The current time, and the time in a column, in UTC and without a time zone. -#}
 {% macro now_utc() %}{{ return(adapter.dispatch('now_utc', 'protime')()) }}{% endmacro %}
 {% macro default__now_utc() %}{{ return("(current_timestamp at time zone 'UTC')") }}{% endmacro %}
-{% macro utc(time, dtype) %}
-  {{ return('(' ~ time ~ " at time zone 'UTC')" if 'with time zone' in dtype | lower or dtype | lower == 'timestamptz' else time) }}
-{% endmacro %}
+{% macro utc(time, dtype) %}{{ return('(' ~ time ~ " at time zone 'UTC')" if protime.has_zone(dtype) else time) }}{% endmacro %}
+{% macro has_zone(dtype) %}{{ return('with time zone' in dtype | lower or dtype | lower == 'timestamptz') }}{% endmacro %}
 
 {#- The days from `first` to `last`, both included, as the column `date_day`. -#}
 {% macro days(first, last) %}{{ return(adapter.dispatch('days', 'protime')(first, last)) }}{% endmacro %}
 {% macro duckdb__days(first, last) %}{{ return('select cast(day as date) as date_day from (select unnest(generate_series(' ~ first ~ ', ' ~ last ~ ', interval 1 day)) as day) days') }}{% endmacro %}
-{% macro postgres__days(first, last) %}{{ return("select cast(day as date) as date_day from generate_series(" ~ first ~ ", " ~ last ~ ", interval '1 day') day") }}{% endmacro %}
+{#- Of dates, PostgreSQL makes a series in the time zone of the session, where a day may begin at one o'clock. -#}
+{% macro postgres__days(first, last) %}{{ return("select cast(day as date) as date_day from generate_series(cast(" ~ first ~ " as timestamp), cast(" ~ last ~ " as timestamp), interval '1 day') day") }}{% endmacro %}
 
 {#- The schema that `protime sync` has beside the one of its streams, for their history or for its account; none where it writes to none of this name. -#}
 {% macro schema_beside(schema, part) %}{{ return(adapter.dispatch('schema_beside', 'protime')(schema, part)) }}{% endmacro %}

@@ -58,6 +58,11 @@
   {%- if relation is none and listed is string %}{% set relation = seed %}{% endif -%}
   {%- if relation is not none and execute -%}
     {%- set present = adapter.get_columns_in_relation(relation) -%}
+    {%- set moment = protime.column_named(['closed_at'], present) -%}
+    {%- if present and not (moment and (protime.is_text(moment.dtype) or protime.has_zone(moment.dtype))) -%}
+      {#- A seed is loaded in the time zone of the session: nobody knows which. -#}
+      {{ exceptions.raise_compiler_error('closed_at of ' ~ relation ~ ' is not a text. If it is a seed, set +column_types: {closed_at: text}, because dbt would convert its times.') }}
+    {%- endif -%}
     {%- set fields = [] -%}
     {%- for name, type in [['period', 'text'], ['first_day', 'date'], ['last_day', 'date'], ['closed_at', 'timestamp']] -%}
       {%- do fields.append(protime.staged([name], type, present) ~ ' as ' ~ name) -%}

@@ -244,7 +244,10 @@ async function asExpected(tools: Tools, postgres: PostgreSql): Promise<void> {
     await tools.step(`${name}: marts and sums are as integration_tests expects`, async () => {
       const folder = join(tools.folder, `seeds-${name}`)
       const home = join(copied(tools, folder), 'integration_tests')
-      if (target.type === 'postgres') await postgres.query('create database seeds')
+      if (target.type === 'postgres') {
+        await postgres.query('create database seeds')
+        await postgres.query("alter database seeds set timezone = 'America/Santiago'")
+      }
       writeProfile(home, { ...target, schema: 'protime', threads: 2 })
       const said: string[] = []
       for (const word of ['deps', 'seed', 'build']) said.push(await runDbt(tools, home, word))

@@ -34,4 +34,7 @@ union all
 select 'now in {{ zone }}', null where {{ protime.local_now(protime.text_of(zone)) }} <> cast('{{ expected }}' as {{ dbt.type_timestamp() }})
 union all
 {%- endfor %}
+-- In Santiago, which is the time zone of the session in PostgreSQL, 6 September begins at one o'clock.
+select 'days', null from ({{ protime.days("cast('2026-09-05' as date)", "cast('2026-09-08' as date)") }}) days having count(*) <> 4
+union all
 select 'today', null where {{ protime.today() }} <> cast('2026-11-19' as date)
