@@ -48,6 +48,7 @@ const ADDED = {
   tenant: 'The tenant that the row comes from.',
   _unfit_values:
     'Number of values in the row that are null because they do not fit the type of their column.',
+  _unfit_days: 'Number of dates among them.',
   _content_hash:
     'MD5 of the key, the version and the single values of the row as they were loaded; the stream inventory has the sums of these hashes.',
   _loaded_at: 'When the loader wrote the row; null if it does not say.',

@@ -139,16 +139,21 @@ from {{ protime.rows_of(tenant, relation, present) }}{{ ' where ' ~ adapter.quot
       {%- do texts.append('coalesce(' ~ protime.first_of(found | map(attribute='text') | list, 'text') ~ ', chr(30))') %}
     {%- endif %}
     {%- endfor %}
-    {% if not unfit %}0{% endif %}
-    {%- for value in unfit %}
-    {{- '\n      + ' if not loop.first }}case when {{ value.raw }} is not null and {{ value.sql }} is null then 1 else 0 end
-    {%- endfor %} as _unfit_values,
+    {{ protime.number_of_unfit(unfit) }} as _unfit_values,
+    {{ protime.number_of_unfit(unfit | selectattr('type', 'eq', 'date') | list) }} as _unfit_days,
     {{ dbt.hash(texts | join(' || chr(31) || ')) }} as _content_hash,
     cast({{ protime.utc(adapter.quote(loaded.name), loaded.dtype) if loaded else 'null' }} as {{ dbt.type_timestamp() }}) as _loaded_at
 {%- endmacro %}
 
+{#- How many of these values were loaded, but do not fit their columns. -#}
+{% macro number_of_unfit(values) %}
+  {%- set cases = [] -%}
+  {%- for value in values %}{% do cases.append('case when ' ~ value.raw ~ ' is not null and ' ~ value.sql ~ ' is null then 1 else 0 end') %}{% endfor -%}
+  {{ return(cases | join('\n      + ') or '0') }}
+{% endmacro %}
+
 {% macro names_of(columns) %}
-  {{- return((['tenant'] + columns | map('first') | list + ['_unfit_values', '_content_hash', '_loaded_at']) | join(', ')) -}}
+  {{- return((['tenant'] + columns | map('first') | list + ['_unfit_values', '_unfit_days', '_content_hash', '_loaded_at']) | join(', ')) -}}
 {% endmacro %}
 
 {#- The first of these columns that the table has, by its exact name, otherwise in any case. -#}
@@ -193,7 +198,7 @@ from {{ protime.rows_of(tenant, relation, present) }}{{ ' where ' ~ adapter.quot
           {#- A cast would round fractions. -#}
           {%- set is_parsed, sql = true, 'case when ' ~ raw ~ ' = floor(' ~ raw ~ ') then ' ~ sql ~ ' end' -%}
         {%- endif -%}
-        {%- do found.append({'raw': raw, 'sql': sql, 'is_parsed': is_parsed, 'text': protime.summed_text(raw, type, column.dtype)}) -%}
+        {%- do found.append({'raw': raw, 'sql': sql, 'type': type, 'is_parsed': is_parsed, 'text': protime.summed_text(raw, type, column.dtype)}) -%}
       {%- endif -%}
     {%- endfor -%}
   {%- endfor -%}

@@ -1,4 +1,4 @@
--- What differs from the rows that are expected of the seeds, and the values of the seeds that do not fit, which are two.
+-- What differs from the rows that are expected of the seeds, and the values of the seeds that do not fit, which are three.
 {%- set tables = {
     'protime__person_history': [
         ['person_id', 'valid_from', 'valid_until', 'department_id', 'contract_id', 'cast(round(100 * fte) as ' ~ dbt.type_int() ~ ')'],
@@ -14,6 +14,7 @@
         '3|1900-01-01|2025-12-31||18|80',
         '3|2026-01-01|2026-03-31|7|18|80',
         '3|2026-04-01|2026-06-30||18|80',
+        '3|2026-07-01|9999-12-31||19|80',
     ],
     'protime__people': [
         ['person_id', 'last_name', 'cast(round(100 * hourly_rate) as ' ~ dbt.type_int() ~ ')'],
@@ -88,4 +89,4 @@ union all
 select 'values that do not fit', cast(count(*) as {{ dbt.type_string() }}) from (
   select id from {{ ref('stg_protime__contracts') }} where _unfit_values = 1
   union all select id from {{ ref('stg_protime__clockings') }} where _unfit_values = 1
-) unfit having count(*) <> 2
+) unfit having count(*) <> 3

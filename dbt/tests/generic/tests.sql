@@ -14,7 +14,7 @@ having count(*) > 1 or {% for column in columns %}{{ column }} is null{{ ' or ' 
 {% test protime_documented(model, values, parents, periods=false) %}
 {%- if periods %}
 select tenant, 'from_date' as column_name, 'no first day: the period has always been valid' as finding, count(*) as found from {{ model }}
-where from_date is null and _unfit_values = 0 group by tenant
+where from_date is null and _unfit_days = 0 group by tenant
 union all
 select tenant, 'until_date', 'before from_date: the period is left out', count(*) from {{ model }} where until_date < from_date group by tenant
 union all
