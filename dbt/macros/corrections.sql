@@ -42,7 +42,7 @@
 {% macro table_beside(tenant, part, name) %}
   {%- set schema = protime.schema_beside(tenant.schema or var('protime_schema', 'protime'), part) -%}
   {%- if schema is none or not execute -%}{{ return(none) }}{%- endif -%}
-  {{ return(adapter.get_relation(tenant.database or var('protime_database', target.database), schema, name)) }}
+  {{ return(protime.table_at(tenant.database or var('protime_database', target.database), schema, name)) }}
 {% endmacro %}
 
 {#-

@@ -37,7 +37,19 @@ union all
   {%- set wanted = api.Relation.create(database=tenant.database or var('protime_database', target.database),
     schema=tenant.schema or var('protime_schema', 'protime'), identifier=stream) if var('protime_tenants', none) else source('protime', stream) -%}
   {%- if not execute -%}{{ return(none) }}{%- endif -%}
-  {{ return(adapter.get_relation(wanted.database, wanted.schema, wanted.identifier)) }}
+  {{ return(protime.table_at(wanted.database, wanted.schema, wanted.identifier)) }}
+{% endmacro %}
+
+{#-
+  A table or view by its name, or none if there is none. While dbt fills its cache of a schema for one thread, it answers others that
+  tables are missing that are there: so what the cache lacks is looked for once more.
+-#}
+{% macro table_at(database, schema, name) %}
+  {%- set cached = adapter.get_relation(database, schema, name) -%}
+  {%- if cached is not none -%}{{ return(cached) }}{%- endif -%}
+  {%- set wanted = api.Relation.create(database=database, schema=schema, identifier=name) -%}
+  {%- set present = dbt.list_relations_without_caching(wanted.without_identifier()) -%}
+  {{ return(wanted if name in present.columns['name'].values() else none) }}
 {% endmacro %}
 
 {#-
