@@ -115,8 +115,7 @@ export async function openLanding(
     // A file of somebody else who has no tables of ours becomes the tenant's.
     const isOurs = await isOwned(landing, path, owner)
     const statements = [
-      ...(isOurs ? [] : claim(sql, owner)),
-      ...accountTables(sql),
+      ...(isOurs ? accountTables(sql) : claim(sql, owner)),
       ...(history === undefined ? [] : [keepHistory(sql, history)]),
     ]
     const opened = landing.atomically(async () => {
